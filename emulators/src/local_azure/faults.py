@@ -1,0 +1,132 @@
+"""Faults on order: what goes wrong, at which operation, and how often."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from fnmatch import fnmatchcase
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Operation:
+    """An operation that an emulator is about to carry out.
+
+    Attributes:
+        name: Its name; each emulator lists its own in its documentation.
+        entity: The queue, or ``database/container``.
+        key: The MessageId, or the document's id, where one is known.
+    """
+
+    name: str
+    entity: str
+    key: str | None = None
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Drop:
+    """The connection is cut, before the operation took effect or after."""
+
+    applied: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Delay:
+    """The operation, and its answer, come late by so many seconds of real time."""
+
+    seconds: float
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Hang:
+    """No answer ever comes; the operation took effect or it did not."""
+
+    applied: bool
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Fail:
+    """The operation is answered with an error.
+
+    Attributes:
+        code: An HTTP status (Cosmos DB) or an AMQP error condition (Service Bus).
+        sub_status: Cosmos DB's ``x-ms-substatus``.
+        retry_after: Seconds that the answer asks the client to wait.
+        applied: The operation took effect all the same.
+    """
+
+    code: int | str
+    sub_status: int = 0
+    retry_after: float | None = None
+    applied: bool = False
+
+
+Action = Drop | Delay | Hang | Fail
+
+
+@dataclass(eq=False, slots=True, kw_only=True)
+class Fault:
+    """An action and the operations that it befalls.
+
+    Attributes:
+        action: What goes wrong.
+        operation: Name of the operations, ``*`` and ``?`` as in file names.
+        entity: Their entity, likewise.
+        key: Their MessageId or document id; ``None`` matches all.
+        where: A last condition, for faults set from Python.
+        skip: So many matching operations are let through first.
+        times: So many are then befallen; ``None`` means every one until removed.
+        hits: How many it has befallen.
+    """
+
+    action: Action
+    operation: str = "*"
+    entity: str = "*"
+    key: str | None = None
+    where: Callable[[Operation], bool] | None = None
+    skip: int = 0
+    times: int | None = 1
+    hits: int = field(default=0, init=False)
+    _seen: int = field(default=0, init=False)
+
+    def _matches(self, operation: Operation) -> bool:
+        return (
+            fnmatchcase(operation.name, self.operation)
+            and fnmatchcase(operation.entity, self.entity)
+            and self.key in (None, operation.key)
+            and (self.where is None or self.where(operation))
+        )
+
+    def _strikes(self, operation: Operation) -> bool:
+        if (self.times is not None and self.hits >= self.times) or not self._matches(operation):
+            return False
+        self._seen += 1
+        if self._seen <= self.skip:
+            return False
+        self.hits += 1
+        return True
+
+
+class Faults:
+    """The faults in force; each operation asks once whether one befalls it."""
+
+    def __init__(self) -> None:
+        self._faults: list[Fault] = []
+
+    def add(self, action: Action, **which: Any) -> Fault:
+        """Puts a fault in force; the keywords are those of `Fault`."""
+        fault = Fault(action=action, **which)
+        self._faults.append(fault)
+        return fault
+
+    def remove(self, fault: Fault) -> None:
+        """Lifts one fault."""
+        self._faults.remove(fault)
+
+    def clear(self) -> None:
+        """Lifts all faults."""
+        self._faults.clear()
+
+    def strike(self, operation: Operation) -> Action | None:
+        """What befalls this operation: the first fault in force that matches it."""
+        return next((f.action for f in self._faults if f._strikes(operation)), None)
