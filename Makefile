@@ -1,0 +1,66 @@
+# Needs Python 3.11 or newer with venv, and make. Everything else is installed into $(VENV).
+
+VENV ?= .venv
+PYTHON ?= $(shell for python in python3.13 python3.12 python3.11 python3; do \
+	$$python -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
+	&& echo $$python && break; done)
+
+BIN := $(VENV)/bin
+INSTALLED := $(VENV)/.installed
+LOCK := requirements/dev.txt
+
+export PIP_DISABLE_PIP_VERSION_CHECK := 1
+export PIP_NO_INPUT := 1
+
+.PHONY: help demo test lint coverage crash-test lock clean
+
+help:
+	@echo "make demo        play the story: every kind of duplicate, on both emulators"
+	@echo "make test        the whole suite"
+	@echo "make lint        style, types and the direction of imports"
+	@echo "make coverage    the suite with branch coverage"
+	@echo "make crash-test  a thousand orders while the workers are killed"
+	@echo "make lock        write $(LOCK) anew; FLAGS=--upgrade takes newer releases"
+	@echo "make clean       remove what the other targets made"
+
+demo: $(INSTALLED)
+	@$(BIN)/python -m shop demo
+
+test: $(INSTALLED)
+	@$(BIN)/python -m pytest -q -n auto --dist worksteal
+
+lint: $(INSTALLED)
+	@$(BIN)/ruff check --quiet
+	@$(BIN)/ruff format --check --quiet
+	@$(BIN)/mypy
+	@$(BIN)/lint-imports --no-logo
+
+coverage: $(INSTALLED)
+	@$(BIN)/coverage erase
+	@$(BIN)/coverage run -m pytest -q -n auto --dist worksteal
+	@$(BIN)/coverage combine --quiet
+	@$(BIN)/coverage report
+
+crash-test: $(INSTALLED)
+	@$(BIN)/python -m tests.acceptance.crash
+
+lock: $(INSTALLED)
+	@$(BIN)/uv pip compile pyproject.toml emulators/pyproject.toml \
+		--extra worker --extra cli --group dev \
+		--universal --python $(BIN)/python --python-version 3.11 \
+		--generate-hashes --no-annotate --custom-compile-command "make lock" \
+		--quiet --output-file $(LOCK) $(FLAGS)
+
+clean:
+	@rm -rf $(VENV) .venv-3.13 build dist .coverage* .hypothesis .import_linter_cache \
+		.mypy_cache .pytest_cache .ruff_cache
+	@find . \( -name __pycache__ -o -name '*.egg-info' \) -prune -exec rm -rf {} +
+
+$(INSTALLED): $(LOCK) pyproject.toml emulators/pyproject.toml
+	@test -n "$(PYTHON)" || { echo "Python 3.11 or newer with venv is needed." >&2; exit 1; }
+	@echo "Installing into $(VENV) ..."
+	@$(PYTHON) -m venv $(VENV)
+	@$(BIN)/python -m pip install -qq --require-hashes --requirement $(LOCK)
+	@$(BIN)/python -m pip install -qq --no-deps --no-build-isolation \
+		--editable . --editable emulators
+	@touch $@
