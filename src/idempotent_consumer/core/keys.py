@@ -1,0 +1,85 @@
+"""What identifies a message: where its key stands, and which keys are none."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING, Protocol
+
+from idempotent_consumer.core.pointers import ABSENT, Pointer
+from idempotent_consumer.core.reasons import Reason, Rejected
+
+if TYPE_CHECKING:
+    from idempotent_consumer.core.delivery import Delivery, JsonObject
+
+_NOBODYS = frozenset({"none", "null", "undefined", "00000000-0000-0000-0000-000000000000"})
+"""What broken senders put in every message: under one such key, different orders are one."""
+
+
+class Key(Protocol):
+    """Where the key of a message stands."""
+
+    def find(self, delivery: Delivery, body: JsonObject) -> object:
+        """The value there, or ``None``."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class MessageId:
+    """The broker's MessageId. The default."""
+
+    def find(self, delivery: Delivery, body: JsonObject) -> object:
+        return delivery.message_id
+
+
+@dataclass(frozen=True, slots=True)
+class Property:
+    """An application property."""
+
+    name: str
+
+    def find(self, delivery: Delivery, body: JsonObject) -> object:
+        return delivery.properties.get(self.name)
+
+
+@dataclass(frozen=True, slots=True)
+class BodyField:
+    """A place in the body, as a JSON pointer: ``BodyField("/orderId")``."""
+
+    pointer: str
+
+    def __post_init__(self) -> None:
+        Pointer(self.pointer)
+
+    def find(self, delivery: Delivery, body: JsonObject) -> object:
+        value = Pointer(self.pointer).find(body)
+        return None if value is ABSENT else value
+
+
+def key_of(where: Key, delivery: Delivery, body: JsonObject) -> str:
+    """The message's key: text, or an integer in its decimal digits.
+
+    Raises:
+        Rejected: ``MissingMessageId`` or ``InvalidMessageId``.
+    """
+    value = where.find(delivery, body)
+    if value is None:
+        raise Rejected(f"no key at {where}", reason=Reason.MISSING_MESSAGE_ID)
+    if isinstance(value, bool) or not isinstance(value, str | int):
+        raise Rejected(
+            f"the key at {where} is neither text nor integer", reason=Reason.INVALID_MESSAGE_ID
+        )
+    return _usable(str(value), where)
+
+
+def _usable(key: str, where: Key) -> str:
+    if not key.strip():
+        raise Rejected(f"the key at {where} is blank", reason=Reason.MISSING_MESSAGE_ID)
+    if key.strip().lower() in _NOBODYS:
+        raise Rejected(f"the key at {where} names nothing", reason=Reason.INVALID_MESSAGE_ID)
+    try:
+        key.encode()
+    except UnicodeEncodeError:
+        raise Rejected(
+            f"the key at {where} is not Unicode text", reason=Reason.INVALID_MESSAGE_ID
+        ) from None
+    return key

@@ -1,0 +1,57 @@
+"""Why a message is dead-lettered: one closed list."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class Reason(StrEnum):
+    """The ``DeadLetterReason`` of a message that this library dead-letters."""
+
+    MISSING_MESSAGE_ID = "MissingMessageId"
+    """The message has no key: absent or blank."""
+    INVALID_MESSAGE_ID = "InvalidMessageId"
+    """The key is one that unrelated messages share, such as an all-zero GUID."""
+    KEY_DISAGREES = "KeyDisagrees"
+    """The document's own id or partition value is not the message's key."""
+    MALFORMED_BODY = "MalformedBody"
+    """The body is not one strict JSON object in UTF-8, or the decoder refused it."""
+    UNSUPPORTED_CONTENT = "UnsupportedContent"
+    """The body is declared, or sent, as something else than JSON in UTF-8."""
+    UNKNOWN_MESSAGE_TYPE = "UnknownMessageType"
+    """No handler is declared for the message's type (its Subject)."""
+    TOO_LARGE = "TooLarge"
+    """The body, a document or the batch is larger than Cosmos DB takes."""
+    TOO_MANY_DOCUMENTS = "TooManyDocuments"
+    """More documents than one transactional batch holds."""
+    REJECTED_BY_HANDLER = "RejectedByHandler"
+    """The handler raised `Rejected`."""
+    REQUEST_HASH_MISMATCH = "RequestHashMismatch"
+    """Another content was applied under this key."""
+    CONFLICT_NOT_DUPLICATE = "ConflictNotDuplicate"
+    """A document of the plan exists, and this message did not write it."""
+    UNVERIFIABLE_DUPLICATE = "UnverifiableDuplicate"
+    """A document stands where the marker belongs, and cannot be compared with the message."""
+    STORE_REJECTED = "StoreRejected"
+    """Cosmos DB refused the documents themselves."""
+    RETRIES_EXHAUSTED = "RetriesExhausted"
+    """The store could not be used on any delivery, the last one included."""
+    HANDLER_ERROR = "HandlerError"
+    """The handler raised, or returned a plan that was refused, five times."""
+
+
+class Rejected(Exception):
+    """The message can never be applied: dead-letter it on this delivery.
+
+    Raised by decoders and handlers. Any other exception counts as a bug and is retried.
+
+    Args:
+        detail: Becomes the dead-letter description, so it names what is wrong and
+            quotes nothing of the message.
+        reason: The dead-letter reason.
+    """
+
+    def __init__(self, detail: str = "", *, reason: Reason = Reason.REJECTED_BY_HANDLER) -> None:
+        super().__init__(detail)
+        self.detail = detail
+        self.reason = reason

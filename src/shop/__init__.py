@@ -1,0 +1,1 @@
+"""The example: a shop that takes orders from a queue."""
