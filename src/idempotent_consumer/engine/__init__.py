@@ -1,0 +1,1 @@
+"""Drives the core through a few small ports; knows no SDK, no host and no store."""

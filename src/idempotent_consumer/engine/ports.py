@@ -1,0 +1,73 @@
+"""What the engine needs of the world, each as one small protocol."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from typing import TYPE_CHECKING, Protocol
+
+if TYPE_CHECKING:
+    from datetime import datetime
+
+    from idempotent_consumer.core.commit import CommitResult, Fault, ReadResult
+    from idempotent_consumer.core.decide import Settlement
+    from idempotent_consumer.core.plan import Plan
+    from idempotent_consumer.core.request import Place
+    from idempotent_consumer.engine.events import Event
+
+
+class Store(Protocol):
+    """One consumer's container. Never raises for what a store can answer, or fail to."""
+
+    async def commit(self, plan: Plan) -> CommitResult:
+        """Writes the plan, all or nothing; after a conflict says what stands at its place."""
+        ...
+
+    async def read(self, place: Place) -> ReadResult:
+        """What stands where a marker belongs."""
+        ...
+
+    async def probe(self) -> Fault | None:
+        """The fault that a point read meets now; ``None`` if it is answered."""
+        ...
+
+
+class Settled(StrEnum):
+    """What became of a settlement."""
+
+    CONFIRMED = "confirmed"
+    LOCK_LOST = "lock lost"
+    """The lock was gone: settled all the same, or to be delivered again. Nobody knows."""
+    UNKNOWN = "unknown"
+    """No answer; the message may be delivered again."""
+
+
+class Settler(Protocol):
+    """Tells the broker about one delivery."""
+
+    async def settle(self, settlement: Settlement) -> Settled:
+        """Called exactly once; never raises for a broker's error."""
+        ...
+
+
+class Clock(Protocol):
+    """Time, and the passing of it."""
+
+    def now(self) -> datetime:
+        """The time of day, in UTC."""
+        ...
+
+    def monotonic(self) -> float:
+        """Seconds from some fixed moment; never goes back."""
+        ...
+
+    async def sleep(self, seconds: float) -> None:
+        """Returns after that many seconds."""
+        ...
+
+
+class Telemetry(Protocol):
+    """Logs, counts and traces: the only place that does."""
+
+    def record(self, event: Event) -> None:
+        """Takes note of an event; never raises, never blocks."""
+        ...
