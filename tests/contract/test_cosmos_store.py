@@ -1,0 +1,96 @@
+"""The Cosmos DB store keeps the promises of a store, and meets what only the service does."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from typing import TYPE_CHECKING
+
+import pytest
+
+from idempotent_consumer.core.commit import Collided, Committed, Exists, Refused
+from idempotent_consumer.core.reasons import Reason
+from idempotent_consumer.cosmos import CosmosAccount, CosmosStore
+from local_azure.cosmos import ContainerProperties, LocalCosmos
+from local_azure.faults import Fail
+from tests.contract.store_contract import ORDERS, StoreContract, line, marker, order, plan
+
+if TYPE_CHECKING:
+    from idempotent_consumer.core.delivery import JsonObject
+    from local_azure.faults import Operation
+
+CALLS = {"commit": {"create", "batch"}, "read": {"read"}, "probe": {"read"}}
+
+
+@dataclass
+class CosmosHarness:
+    cosmos: LocalCosmos
+    store: CosmosStore
+
+    def documents(self) -> list[JsonObject]:
+        return [
+            {name: value for name, value in document.items() if not name.startswith("_")}
+            for document in self.cosmos.documents(ORDERS.path)
+        ]
+
+    def fail_next(self, call: str, status: int, *, applied: bool = False) -> None:
+        def befalls(operation: Operation) -> bool:
+            return operation.name in CALLS[call]
+
+        answer = Fail(code=status, retry_after=0.25, applied=applied)
+        self.cosmos.faults.add(answer, where=befalls)
+
+
+class TestCosmosStore(StoreContract):
+    @pytest.fixture
+    async def harness(self, cosmos: LocalCosmos, store: CosmosStore) -> CosmosHarness:
+        return CosmosHarness(cosmos, store)
+
+
+async def test_a_replica_that_lags_is_asked_again(cosmos: LocalCosmos, store: CosmosStore) -> None:
+    await store.commit(plan(order(marker=marker("token-1"))))
+    cosmos.faults.add(Fail(code=404), operation="read", times=2)
+    assert await store.commit(plan(order(marker=marker("token-2")))) == Exists(marker("token-1"))
+
+
+async def test_a_conflict_without_document_blames_the_marker(
+    cosmos: LocalCosmos, store: CosmosStore
+) -> None:
+    cosmos.faults.add(Fail(code=409), operation="create")
+    assert await store.commit(plan(order(marker=marker()))) == Collided(0)
+
+
+async def test_a_conflict_may_be_about_a_unique_key() -> None:
+    container = ContainerProperties(
+        database=ORDERS.database,
+        id=ORDERS.name,
+        partition_key_paths=(ORDERS.partition_path,),
+        unique_keys=(("/number",),),
+    )
+    async with LocalCosmos([container]) as cosmos:
+        account = CosmosAccount(cosmos.endpoint, cosmos.key)
+        store = CosmosStore(account, ORDERS, pauses=())
+        assert await store.commit(plan(line(1) | {"number": 7})) == Committed()
+        result = await store.commit(plan(order(marker=marker(), number=7)))
+        assert result == Collided(0, unique_keys=True)
+        await account.close()
+
+
+@pytest.mark.filterwarnings("ignore:Sending a large body:ResourceWarning")
+@pytest.mark.parametrize("others", [[], [line(1)]], ids=["create", "batch"])
+@pytest.mark.parametrize(
+    ("document", "refused"),
+    [
+        (order(text="x" * 2**21), Refused(Reason.TOO_LARGE, "413")),
+        (order(ttl=0), Refused(Reason.STORE_REJECTED, "400")),
+    ],
+    ids=["too large", "bad ttl"],
+)
+async def test_documents_that_the_service_never_takes_are_refused(
+    cosmos: LocalCosmos,
+    store: CosmosStore,
+    document: JsonObject,
+    others: list[JsonObject],
+    refused: Refused,
+) -> None:
+    assert await store.commit(plan(document, *others)) == refused
+    assert cosmos.documents(ORDERS.path) == []
