@@ -85,11 +85,12 @@ class VirtualClock:
         return await task
 
     def _wake_next(self) -> None:
-        if self._sleepers:
+        while self._sleepers:
             hour, _, woken = heapq.heappop(self._sleepers)
-            self._elapsed = max(self._elapsed, hour)
             if not woken.done():
+                self._elapsed = max(self._elapsed, hour)
                 woken.set_result(None)
+                return
 
 
 @dataclass(slots=True, kw_only=True)
@@ -241,6 +242,11 @@ class MemoryBroker:
             if copy.locked_until is None:
                 return self._hand_over(copy)
         return None
+
+    @property
+    def has_locks(self) -> bool:
+        """Whether a delivery is locked."""
+        return any(copy.locked_until is not None for copy in self._copies)
 
     def lapse_locks(self) -> None:
         """Ends every lock now, as if its time had come."""

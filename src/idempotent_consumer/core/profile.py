@@ -16,6 +16,7 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
 
 MAX_LOCK = timedelta(minutes=5)
+SHORTEST_BUDGET = timedelta(seconds=20)
 MAX_WINDOW = timedelta(hours=1)
 
 
@@ -97,6 +98,10 @@ class Profile:
             ),
             f"{self.max_deliveries} deliveries of {self.budget} do not outlast an outage of "
             f"{self.outage}": self.endured < self.outage,
+            "a message is delivered at least twice": self.max_deliveries < 2,
+            f"a budget of {self.budget} leaves no time for one store call": (
+                self.budget < SHORTEST_BUDGET
+            ),
             f"the budget of {self.budget} does not end before the function timeout of "
             f"{self.function_timeout}": self.budget >= self.function_timeout,
             f"locks are renewed for {self.renewal}, functions run for {self.function_timeout}": (
@@ -117,7 +122,7 @@ class Profile:
         """
         try:
             profile = cls._read(json.loads(text))
-        except (KeyError, TypeError, ValueError) as error:
+        except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
             raise InvalidProfile([f"the profile cannot be read: {error!r}"]) from None
         profile.check()
         return profile

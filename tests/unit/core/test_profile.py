@@ -38,6 +38,8 @@ def test_an_endless_message_needs_an_endless_marker() -> None:
         ({"lifetime": None}, "must outlive messages without end"),
         ({"outage": timedelta(hours=2)}, "10 deliveries of 0:04:00 do not outlast"),
         ({"budget": timedelta(minutes=5)}, "does not end before the function timeout"),
+        ({"budget": timedelta(seconds=10)}, "no time for one store call"),
+        ({"max_deliveries": 1}, "delivered at least twice"),
         ({"renewal": timedelta(minutes=4)}, "locks are renewed for 0:04:00"),
         ({"lock": timedelta(minutes=6)}, "longer than Service Bus grants"),
         ({"window": timedelta(seconds=10)}, "producers re-send for 0:00:20"),
@@ -68,7 +70,7 @@ def test_what_is_no_duration_is_refused(text: str) -> None:
         duration(text)
 
 
-@pytest.mark.parametrize("text", ["", "[]", "{}", '{"profile": "x"}', "null"])
+@pytest.mark.parametrize("text", ["", "[]", "{}", '{"profile": "x"}', "null", "[" * 100_000])
 def test_what_is_no_profile_is_refused(text: str) -> None:
     with pytest.raises(InvalidProfile, match="cannot be read"):
         Profile.parse(text)
