@@ -1,0 +1,1 @@
+"""Embedded emulators of Azure Service Bus and Azure Cosmos DB, with faults and a clock."""

@@ -1,0 +1,209 @@
+"""The HTTP front: sockets, faults and the event log around the service."""
+
+from __future__ import annotations
+
+import asyncio
+import copy
+from collections.abc import Iterable, Mapping
+from contextlib import AsyncExitStack
+from typing import TYPE_CHECKING, Any, Final, Self, assert_never
+
+from aiohttp import web
+
+from local_azure.clock import Clock
+from local_azure.cosmos.errors import ordered_failure
+from local_azure.cosmos.properties import ContainerProperties
+from local_azure.cosmos.service import EMULATOR_KEY, Service
+from local_azure.cosmos.wire import MAX_REQUEST_BYTES, Request
+from local_azure.events import Event, EventLog
+from local_azure.faults import Delay, Drop, Fail, Faults, Hang
+from local_azure.listening import listening, url_of
+
+if TYPE_CHECKING:
+    from local_azure.cosmos.batch import Reported
+    from local_azure.cosmos.call import Call
+    from local_azure.cosmos.wire import Response
+
+_SECONDS_FOR_LAST_ANSWERS: Final = 0.2
+"""How long a stop waits for requests under way, such as those that hang by order."""
+
+
+class LocalCosmos:
+    """An emulated Cosmos DB account that listens while the context is entered.
+
+    Args:
+        containers: What exists from the start: partition key paths by ``database/container``,
+            or the containers' settings.
+        host: Address to listen on.
+        port: Port to listen on; 0 takes a free one.
+        clock: The time that ``_ts`` and expiry go by.
+        faults: What goes wrong on order.
+        events: Where each request is logged, under its operation's name.
+        failed_batch_reports: The operation that a failed batch reports where several of
+            them fail; the service does not say which.
+
+    Attributes:
+        clock: As given, or one that runs with the machine's.
+        faults: As given, or none yet.
+        events: As given, or an empty log.
+        key: The account's master key.
+
+    Raises:
+        ValueError: A container cannot be created.
+    """
+
+    def __init__(
+        self,
+        containers: Mapping[str, str] | Iterable[ContainerProperties] = (),
+        *,
+        host: str = "127.0.0.1",
+        port: int = 0,
+        clock: Clock | None = None,
+        faults: Faults | None = None,
+        events: EventLog | None = None,
+        failed_batch_reports: Reported = "first",
+    ) -> None:
+        self.clock = Clock() if clock is None else clock
+        self.faults = Faults() if faults is None else faults
+        self.events = EventLog() if events is None else events
+        self.key = EMULATOR_KEY
+        self._host = host
+        self._port = port
+        self._service = Service(
+            _settings(containers),
+            now=self.clock.now,
+            key=self.key,
+            failed_batch_reports=failed_batch_reports,
+        )
+        self._listening = AsyncExitStack()
+
+    @property
+    def endpoint(self) -> str:
+        """The account's address."""
+        return url_of(self._host, self._port)
+
+    @property
+    def connection_string(self) -> str:
+        """Address and key, as ``CosmosClient.from_connection_string`` takes them."""
+        return f"AccountEndpoint={self.endpoint};AccountKey={self.key};"
+
+    def documents(self, container: str) -> list[dict[str, Any]]:
+        """Copies of the documents in ``database/container`` that have not expired.
+
+        Raises:
+            KeyError: There is no such container.
+        """
+        database, _, name = container.partition("/")
+        return [copy.deepcopy(found.document) for found in self._service.documents(database, name)]
+
+    async def __aenter__(self) -> Self:
+        """Starts to listen."""
+        runner = web.ServerRunner(
+            web.Server(self._answer, access_log=None), shutdown_timeout=_SECONDS_FOR_LAST_ANSWERS
+        )
+        self._port = await self._listening.enter_async_context(
+            listening(runner, self._host, self._port)
+        )
+        return self
+
+    async def __aexit__(self, *_: object) -> None:
+        """Stops to listen and closes every connection."""
+        await self._listening.aclose()
+
+    async def _answer(self, http: web.BaseRequest) -> web.StreamResponse:
+        call = self._service.read(await _received(http))
+        action = self.faults.strike(call.operation)
+        match action:
+            case None:
+                return self._performed(call)
+            case Delay():
+                await asyncio.sleep(action.seconds)
+                return self._performed(call)
+            case Fail():
+                return self._failed(call, action)
+            case Drop():
+                self._apply(call, action)
+                self._log(call, "dropped")
+                return _cut(http)
+            case Hang():
+                self._apply(call, action)
+                self._log(call, "hung")
+                return await _never()
+            case _:
+                assert_never(action)
+
+    def _performed(self, call: Call) -> web.Response:
+        response = self._service.perform(call)
+        self._log(call, str(response.status))
+        return _written(response)
+
+    def _failed(self, call: Call, fail: Fail) -> web.Response:
+        self._apply(call, fail)
+        error = ordered_failure(int(fail.code), fail.sub_status, fail.retry_after)
+        self._log(call, str(error.status))
+        return _written(self._service.refuse(call, error))
+
+    def _apply(self, call: Call, action: Fail | Drop | Hang) -> None:
+        if action.applied:
+            self._service.perform(call)
+
+    def _log(self, call: Call, detail: str) -> None:
+        operation = call.operation
+        event = Event(
+            at=self.clock.now(),
+            service="cosmos",
+            name=operation.name,
+            entity=operation.entity,
+            key=operation.key,
+            detail=detail,
+        )
+        self.events.add(event)
+
+
+def _settings(
+    containers: Mapping[str, str] | Iterable[ContainerProperties],
+) -> Iterable[ContainerProperties]:
+    if not isinstance(containers, Mapping):
+        return containers
+    return [_container(entity, path) for entity, path in containers.items()]
+
+
+def _container(entity: str, path: str) -> ContainerProperties:
+    database, _, name = entity.partition("/")
+    return ContainerProperties(database=database, id=name, partition_key_paths=(path,))
+
+
+async def _received(http: web.BaseRequest) -> Request:
+    return Request(
+        method=http.method,
+        path=http.raw_path.partition("?")[0],
+        headers=http.headers,
+        body=await _body(http),
+    )
+
+
+async def _body(http: web.BaseRequest) -> bytes:
+    """Reads as much as it takes to see that a request is too large."""
+    body = bytearray()
+    async for chunk in http.content.iter_any():
+        body += chunk
+        if len(body) > MAX_REQUEST_BYTES:
+            break
+    return bytes(body)
+
+
+def _written(response: Response) -> web.Response:
+    return web.Response(status=response.status, headers=response.headers, body=response.body)
+
+
+def _cut(http: web.BaseRequest) -> web.Response:
+    """Closes the connection; the response that aiohttp wants can no longer be written."""
+    if http.transport is not None:
+        http.transport.close()
+    return web.Response()
+
+
+async def _never() -> web.StreamResponse:
+    """Waits until the server stops."""
+    answer: asyncio.Future[web.StreamResponse] = asyncio.get_running_loop().create_future()
+    return await answer

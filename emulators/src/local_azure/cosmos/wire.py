@@ -1,0 +1,64 @@
+"""Requests and responses of the REST protocol, free of sockets."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+MAX_REQUEST_BYTES: Final = 2 * 1024 * 1024
+"""The service's limit of a request, and so of an item and of a batch."""
+
+ACTIVITY_ID: Final = "x-ms-activity-id"
+ALT_CONTENT_PATH: Final = "x-ms-alt-content-path"
+CHANGE_FEED: Final = "a-im"
+CONTENT_TYPE: Final = "content-type"
+DATE: Final = "x-ms-date"
+ETAG: Final = "etag"
+IF_MATCH: Final = "if-match"
+IF_NONE_MATCH: Final = "if-none-match"
+INTENDED_CONTAINER_RID: Final = "x-ms-cosmos-intended-collection-rid"
+IS_BATCH: Final = "x-ms-cosmos-is-batch-request"
+IS_QUERY: Final = "x-ms-documentdb-isquery"
+IS_QUERY_PLAN: Final = "x-ms-cosmos-is-query-plan-request"
+IS_UPSERT: Final = "x-ms-documentdb-is-upsert"
+LSN: Final = "lsn"
+PARTITION_KEY: Final = "x-ms-documentdb-partitionkey"
+PARTITION_KEY_RANGE_ID: Final = "x-ms-documentdb-partitionkeyrangeid"
+PREFER: Final = "prefer"
+REQUEST_CHARGE: Final = "x-ms-request-charge"
+RETRY_AFTER_MS: Final = "x-ms-retry-after-ms"
+SESSION_TOKEN: Final = "x-ms-session-token"  # noqa: S105  (the name of a header)
+SUB_STATUS: Final = "x-ms-substatus"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Request:
+    """A request as it came in.
+
+    Attributes:
+        method: The verb, in capitals.
+        path: The path as on the wire, percent signs and all, without the query string.
+        headers: Looked up by lower-case names.
+        body: The payload, cut off somewhere past `MAX_REQUEST_BYTES`.
+    """
+
+    method: str
+    path: str
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: bytes = b""
+
+    def says(self, header: str) -> bool:
+        """Whether a yes-or-no header is there and says yes."""
+        return self.headers.get(header, "").lower() == "true"
+
+
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Response:
+    """An answer, ready to be written."""
+
+    status: int
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: bytes = b""

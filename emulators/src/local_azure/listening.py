@@ -1,0 +1,33 @@
+"""Listening for HTTP, as the Cosmos DB emulator and the admin endpoint do."""
+
+from __future__ import annotations
+
+from contextlib import asynccontextmanager
+from typing import TYPE_CHECKING
+
+from aiohttp import web
+
+if TYPE_CHECKING:
+    from collections.abc import AsyncIterator
+
+
+@asynccontextmanager
+async def listening(runner: web.BaseRunner, host: str, port: int) -> AsyncIterator[int]:
+    """Listens while the context is entered; yields the port, which 0 leaves open.
+
+    Raises:
+        OSError: The address is taken or not this machine's.
+    """
+    await runner.setup()
+    try:
+        await web.TCPSite(runner, host, port).start()
+        yield runner.addresses[0][1]
+    finally:
+        await runner.cleanup()
+
+
+def url_of(host: str, port: int) -> str:
+    """The address for clients on this machine, also where all addresses are listened on."""
+    if host in ("", "0.0.0.0", "::"):  # noqa: S104  (compared, not bound)
+        host = "localhost"
+    return f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
