@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING, Any
+
 from idempotent_consumer.core.consumer import Consumer, Container
 from idempotent_consumer.core.delivery import Message
 from idempotent_consumer.core.entity import Entity
@@ -9,6 +11,9 @@ from idempotent_consumer.core.keys import BodyField, MessageId, Property
 from idempotent_consumer.core.reasons import Reason, Rejected
 from idempotent_consumer.core.request_hash import Selection
 from idempotent_consumer.core.writes import Create, Writes
+
+if TYPE_CHECKING:
+    from idempotent_consumer.wiring.worker import Worker
 
 __all__ = [
     "BodyField",
@@ -22,5 +27,15 @@ __all__ = [
     "Reason",
     "Rejected",
     "Selection",
+    "Worker",
     "Writes",
 ]
+
+
+def __getattr__(name: str) -> Any:
+    """Imports what an extra is needed for only when it is asked for."""
+    if name == "Worker":
+        from idempotent_consumer.wiring.worker import Worker  # noqa: PLC0415
+
+        return Worker
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

@@ -27,6 +27,13 @@ from idempotent_consumer.core.decide import (
 from idempotent_consumer.core.outcome import OutcomeName
 from idempotent_consumer.engine.events import CircuitClosed, CircuitOpened, Handled
 from idempotent_consumer.engine.ports import Settled
+from idempotent_consumer.servicebus.events import (
+    HandlingBroke,
+    LockNotRenewed,
+    QueueAvailable,
+    QueueUnavailable,
+    WorkerStopped,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -34,7 +41,9 @@ if TYPE_CHECKING:
     from opentelemetry.metrics import MeterProvider
 
     from idempotent_consumer.core.decide import Settlement
+    from idempotent_consumer.core.delivery import Delivery
     from idempotent_consumer.engine.events import Event
+    from idempotent_consumer.servicebus.events import WorkerEvent
 
 LOGGER = "idempotent_consumer"
 METER = "idempotent_consumer"
@@ -69,10 +78,15 @@ class Line:
     level: int
 
 
-LINES: Mapping[type[Event], Line] = MappingProxyType(
+LINES: Mapping[type[Event | WorkerEvent], Line] = MappingProxyType(
     {
         CircuitOpened: Line(message="circuit opened", level=logging.ERROR),
         CircuitClosed: Line(message="circuit closed", level=logging.INFO),
+        QueueAvailable: Line(message="receiving from queue", level=logging.INFO),
+        QueueUnavailable: Line(message="queue unavailable", level=logging.ERROR),
+        LockNotRenewed: Line(message="lock not renewed", level=logging.WARNING),
+        HandlingBroke: Line(message="handling broke", level=logging.ERROR),
+        WorkerStopped: Line(message="worker stopped", level=logging.INFO),
     }
 )
 
@@ -112,13 +126,13 @@ class LogTelemetry:
             explicit_bucket_boundaries_advisory=DURATION_BUCKETS,
         )
 
-    def record(self, event: Event) -> None:
+    def record(self, event: Event | WorkerEvent) -> None:
         with suppress(Exception):  # neither an exporter nor a log handler may stop a message
             self._log(event)
         with suppress(Exception):
             self._count(event)
 
-    def _log(self, event: Event) -> None:
+    def _log(self, event: Event | WorkerEvent) -> None:
         if isinstance(event, Handled):
             line = Line(message=HANDLED, level=_handled_level(event))
         else:
@@ -126,12 +140,14 @@ class LogTelemetry:
         if _logger.isEnabledFor(line.level):
             _logger.log(line.level, line.message, extra=self._fields(event))
 
-    def _fields(self, event: Event) -> dict[str, object]:
+    def _fields(self, event: Event | WorkerEvent) -> dict[str, object]:
         """What the line says besides; a field that would say nothing is left out."""
-        said = self._handled_fields(event) if isinstance(event, Handled) else _own_fields(event)
+        said = (
+            self._handled_fields(event) if isinstance(event, Handled) else self._own_fields(event)
+        )
         return {name: value for name, value in said.items() if value not in (None, "")}
 
-    def _count(self, event: Event) -> None:
+    def _count(self, event: Event | WorkerEvent) -> None:
         if isinstance(event, Handled):
             attributes = {
                 "outcome": event.outcome.name.value,
@@ -142,21 +158,31 @@ class LogTelemetry:
             self._duration.record(event.seconds, attributes)
 
     def _handled_fields(self, event: Handled) -> dict[str, object]:
-        delivery, outcome, settlement = event.delivery, event.outcome, event.settlement
+        outcome, settlement = event.outcome, event.settlement
         return {
             "consumer": event.consumer,
             "key": self._shown_key(event.key),
-            "message_id": self._shown_key(delivery.message_id),
-            "correlation_id": _shortened(delivery.correlation_id),
+            **self._delivery_fields(event.delivery),
             "outcome": outcome.name.value,
             "cause": outcome.cause,
             "description": outcome.description[:MAX_DESCRIPTION],
             "settlement": _settlement_name(settlement),
             "reason": settlement.reason.value if isinstance(settlement, DeadLetter) else None,
             "settled": event.settled.value,
+            "seconds": event.seconds,
+        }
+
+    def _own_fields(self, event: Event | WorkerEvent) -> dict[str, object]:
+        own = {field.name: getattr(event, field.name) for field in fields(event)}
+        delivery = own.pop("delivery", None)
+        return own if delivery is None else self._delivery_fields(delivery) | own
+
+    def _delivery_fields(self, delivery: Delivery) -> dict[str, object]:
+        return {
+            "message_id": self._shown_key(delivery.message_id),
+            "correlation_id": _shortened(delivery.correlation_id),
             "delivery_count": delivery.delivery_count,
             "sequence_number": delivery.sequence_number,
-            "seconds": event.seconds,
         }
 
 
@@ -204,10 +230,6 @@ def _settlement_name(settlement: Settlement) -> str:
             return "hold"
         case _:
             assert_never(settlement)
-
-
-def _own_fields(event: Event) -> dict[str, object]:
-    return {field.name: getattr(event, field.name) for field in fields(event)}
 
 
 def _shortened(text: str | None) -> str | None:

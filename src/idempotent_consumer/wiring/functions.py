@@ -1,0 +1,90 @@
+"""The Azure Functions trigger, as its user sees it."""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+import os
+import re
+from typing import TYPE_CHECKING
+from weakref import WeakKeyDictionary
+
+from idempotent_consumer.functions.host_address import find_host_address
+from idempotent_consumer.functions.invocation import InvocationFailed, Invocations
+from idempotent_consumer.functions.settlement import SettlementService
+from idempotent_consumer.functions.trigger import blueprint
+from idempotent_consumer.settings import SettingsError, read_settings
+from idempotent_consumer.telemetry import LOGGER, LogTelemetry
+from idempotent_consumer.wiring.assembly import Assembly
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    import azure.functions as func
+
+    from idempotent_consumer.core.consumer import Consumer
+
+
+def queue_trigger(
+    consumer: Consumer, *, queue_name: str, connection: str = "ServiceBus"
+) -> func.Blueprint:
+    """A function that hands the messages of a queue to the consumer.
+
+    Its name is the consumer's. The app settings are read here, while the host indexes the
+    app: where they cannot be used the app does not start, and no message is taken.
+
+    Args:
+        consumer: Handles the messages.
+        queue_name: Where they come from; ``%NAME%`` stands for an app setting.
+        connection: The setting that holds the Service Bus connection.
+
+    Raises:
+        SettingsError: With every problem of the settings.
+    """
+    settings = read_settings(os.environ, service_bus=connection, cosmos=consumer.connection)
+    telemetry = LogTelemetry(_resolved(queue_name), digest_keys=settings.digest_keys)
+    for warning in settings.warnings:
+        logging.getLogger(LOGGER).warning(warning)
+    address = find_host_address()
+
+    def invocations() -> Invocations:
+        if address is None:
+            raise InvocationFailed("this process was started by no Functions host")
+        assembly = Assembly(consumer, settings, telemetry)
+        return Invocations(
+            assembly.engine,
+            SettlementService(address),
+            profile=settings.profile,
+            clock=assembly.clock,
+        )
+
+    of_loop = _one_for_each_loop(invocations)
+
+    async def handle(message: func.ServiceBusMessage, context: func.Context) -> None:
+        await of_loop().handle(message, context)
+
+    return blueprint(consumer.name, queue_name=queue_name, connection=connection, handle=handle)
+
+
+def _one_for_each_loop(make: Callable[[], Invocations]) -> Callable[[], Invocations]:
+    """Connections belong to the event loop on which they were made."""
+    made: WeakKeyDictionary[asyncio.AbstractEventLoop, Invocations] = WeakKeyDictionary()
+
+    def of_running_loop() -> Invocations:
+        loop = asyncio.get_running_loop()
+        if loop not in made:
+            made[loop] = make()
+        return made[loop]
+
+    return of_running_loop
+
+
+def _resolved(queue_name: str) -> str:
+    """The queue's name as the host reads it."""
+    names = re.findall("%([^%]+)%", queue_name)
+    missing = [name for name in names if not os.environ.get(name)]
+    if missing:
+        raise SettingsError(
+            [f"{name} is missing; legal is, for example, {name}=orders" for name in missing]
+        )
+    return re.sub("%([^%]+)%", lambda found: os.environ[found[1]], queue_name)

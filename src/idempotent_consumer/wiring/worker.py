@@ -1,0 +1,79 @@
+"""The stand-alone worker, as its user sees it."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import random
+from contextlib import aclosing
+from typing import TYPE_CHECKING
+
+from idempotent_consumer.servicebus.receiver import QueueReceiver
+from idempotent_consumer.settings import read_settings
+from idempotent_consumer.telemetry import LogTelemetry
+from idempotent_consumer.wiring.assembly import Assembly
+from idempotent_consumer.wiring.service_bus import service_bus
+from idempotent_consumer.worker.host import host
+from idempotent_consumer.worker.worker import QueueWorker
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    from idempotent_consumer.core.consumer import Consumer
+
+
+class Worker:
+    """Handles the messages of a queue in this process, until SIGTERM or Ctrl+C.
+
+    Args:
+        consumer: Handles them.
+        queue_name: Where they come from.
+        connection: The setting that holds the Service Bus connection.
+        concurrency: So many are handled at a time.
+        environment: The settings; left out, the process's own.
+
+    Raises:
+        SettingsError: With every problem of the settings.
+    """
+
+    def __init__(
+        self,
+        consumer: Consumer,
+        *,
+        queue_name: str,
+        connection: str = "ServiceBus",
+        concurrency: int = 16,
+        environment: Mapping[str, str] = os.environ,
+    ) -> None:
+        self._consumer = consumer
+        self._queue_name = queue_name
+        self._concurrency = concurrency
+        self._settings = read_settings(
+            environment, service_bus=connection, cosmos=consumer.connection
+        )
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is to be known at the start, although it goes on."""
+        return self._settings.warnings
+
+    def run(self) -> None:
+        """Works until it is told to stop."""
+        asyncio.run(self.work())
+
+    async def work(self) -> None:
+        """Works on the running loop, until it is told to stop or cancelled."""
+        settings = self._settings
+        telemetry = LogTelemetry(self._queue_name, digest_keys=settings.digest_keys)
+        assembly = Assembly(self._consumer, settings, telemetry)
+        async with aclosing(assembly), service_bus(settings.service_bus) as client:
+            worker = QueueWorker(
+                assembly.engine,
+                QueueReceiver(client, self._queue_name, client_id=settings.service_bus.client_id),
+                profile=settings.profile,
+                clock=assembly.clock,
+                telemetry=telemetry,
+                chance=random.random,
+                concurrency=self._concurrency,
+            )
+            await host(worker, blocked_limit=settings.profile.lock.total_seconds())
