@@ -15,6 +15,7 @@ from azure.servicebus import ServiceBusMessage, ServiceBusReceivedMessage, Servi
 from azure.servicebus.aio import ServiceBusClient
 
 from idempotent_consumer import Worker
+from idempotent_consumer.settings import load_local_settings
 from local_azure.cosmos import LocalCosmos
 from local_azure.servicebus import Config, LocalServiceBus
 from shop.app import orders

@@ -151,6 +151,23 @@ def test_the_local_queue_stays_inside_the_limits_of_microsofts_emulator() -> Non
     assert queue.dead_lettering_on_message_expiration
 
 
+def test_the_host_does_what_the_contract_says() -> None:
+    host = json.loads((ROOT / "host.json").read_text("utf-8"))
+    service_bus = host["extensions"]["serviceBus"]
+    assert host["functionTimeout"] == "00:05:00"
+    assert service_bus["maxAutoLockRenewalDuration"] == "00:06:00"
+    assert service_bus["maxConcurrentCalls"] == CONTRACT["host"]["maxConcurrentCalls"]
+    assert service_bus["autoCompleteMessages"] is False
+    assert service_bus["prefetchCount"] == 0
+
+
+@pytest.mark.parametrize(
+    ("iso", "dotnet"), [("PT5M", "00:05:00"), ("PT1H30M", "01:30:00"), ("PT90S", "00:01:30")]
+)
+def test_the_host_reads_durations_in_the_way_of_dotnet(iso: str, dotnet: str) -> None:
+    assert generate.time_span(iso) == dotnet
+
+
 def test_microsofts_emulator_knows_one_namespace() -> None:
     config = json.loads((ROOT / "infra" / "local" / "Config.json").read_text("utf-8"))
     (namespace,) = config["UserConfig"]["Namespaces"]

@@ -16,7 +16,7 @@ from shop.app import orders
 if TYPE_CHECKING:
     from pathlib import Path
 
-    from click.testing import Result
+    from typer.testing import Result
 
 NOBODY = "Endpoint=sb://127.0.0.1:1;" + SERVICE_BUS_EMULATOR.partition(";")[2]
 
