@@ -14,8 +14,10 @@ from idempotent_consumer.core.decide import TABLE
 from idempotent_consumer.core.marker import SCHEMA_VERSION
 from idempotent_consumer.core.outcome import OutcomeName
 from idempotent_consumer.core.reasons import Reason
+from tests.acceptance import sentences
 
 ROOT = Path(__file__).parents[2]
+SAMPLE = ROOT / "local.settings.sample.json"
 DOCUMENTS = [ROOT / "README.md", *sorted((ROOT / "docs").rglob("*.md"))]
 BLOCK = re.compile(r"^```(\w+)\n(.*?)^```", re.MULTILINE | re.DOTALL)
 NOT_RUN = "*Not run here.*"
@@ -57,7 +59,9 @@ def named(heading: str) -> list[str]:
 def test_the_code_of_a_document_runs(
     document: str, code: str, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("idempotent_consumer.Worker.run", lambda _self: None, raising=False)
+    for name, value in settings.load_local_settings(SAMPLE, {}).items():
+        monkeypatch.setenv(name, value)
+    monkeypatch.setattr("idempotent_consumer.wiring.worker.Worker.run", lambda _self: None)
     exec(compile(code, document, "exec"), {"__name__": document})  # noqa: S102  # it is ours
 
 
@@ -77,6 +81,10 @@ def test_the_commands_of_a_document_are_run_somewhere(document: str, code: str) 
         runner = next((RUN_BY[name] for name in RUN_BY if line.startswith(name)), None)
         assert runner, f"{document} names {line!r}, which nothing runs"
         assert (ROOT / runner).exists()
+
+
+def test_the_sentences_of_the_pattern_are_those_that_are_tested() -> None:
+    assert sentences.PAGE.read_text("utf-8") == sentences.page()
 
 
 def test_each_limit_names_a_test_that_exists() -> None:
