@@ -6,13 +6,15 @@ import asyncio
 import gc
 
 import pytest
+from aiohttp import web
+from aiohttp.test_utils import TestServer
 from azure.cosmos import PartitionKey
 from azure.cosmos.aio import CosmosClient
 
 from idempotent_consumer.core.commit import Fault, FaultKind
 from idempotent_consumer.core.consumer import Container
 from idempotent_consumer.cosmos import CosmosAccount, CosmosStore
-from local_azure.cosmos import LocalCosmos
+from local_azure.cosmos import EMULATOR_KEY, LocalCosmos
 from tests.contract.store_contract import ORDERS
 
 
@@ -88,3 +90,29 @@ async def test_each_event_loop_has_its_own_client(account: CosmosAccount) -> Non
     assert await asyncio.to_thread(asyncio.run, probe(account)) is None
     assert await probe(account) is None
     gc.collect()  # so that the client of the loop that ended is reported here
+
+
+async def test_an_account_with_several_write_regions_is_a_fault() -> None:
+    """Two of them would both create one document, and Cosmos DB later keep one of the two."""
+    region = {"name": "here", "databaseAccountEndpoint": "http://127.0.0.1/"}
+    shown = {
+        "id": "contoso",
+        "writableLocations": [region],
+        "readableLocations": [region],
+        "enableMultipleWriteLocations": True,
+        "userConsistencyPolicy": {"defaultConsistencyLevel": "Session"},
+    }
+
+    async def show(request: web.Request) -> web.Response:
+        region["databaseAccountEndpoint"] = str(request.url)
+        return web.json_response(shown)
+
+    application = web.Application()
+    application.router.add_get("/", show)
+    async with TestServer(application) as server:
+        account = CosmosAccount(str(server.make_url("/")), EMULATOR_KEY)
+        fault = await probe(account)
+        await account.close()
+    assert fault is not None
+    assert (fault.kind, fault.cause) == (FaultKind.MISCONFIGURED, "several write regions")
+    assert "--enable-multiple-write-locations false" in fault.advice

@@ -7,8 +7,18 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from idempotent_consumer.core.commit import Collided, Committed, Exists, Refused
+from idempotent_consumer.core.commit import (
+    Collided,
+    Committed,
+    Exists,
+    Faulted,
+    FaultKind,
+    Refused,
+)
+from idempotent_consumer.core.plan import Plan
 from idempotent_consumer.core.reasons import Reason
+from idempotent_consumer.core.request import Place
+from idempotent_consumer.core.writes import Create
 from idempotent_consumer.cosmos import CosmosAccount, CosmosStore
 from local_azure.cosmos import ContainerProperties, LocalCosmos
 from local_azure.faults import Fail
@@ -94,3 +104,30 @@ async def test_documents_that_the_service_never_takes_are_refused(
 ) -> None:
     assert await store.commit(plan(document, *others)) == refused
     assert cosmos.documents(ORDERS.path) == []
+
+
+@pytest.mark.parametrize(("length", "taken"), [(101, True), (102, False)])
+async def test_a_partition_value_that_is_not_hashed_whole_is_not_written(
+    length: int, *, taken: bool
+) -> None:
+    """Under hash version 1, values that share their first 101 bytes share a partition."""
+    container = ContainerProperties(
+        database=ORDERS.database,
+        id=ORDERS.name,
+        partition_key_paths=(ORDERS.partition_path,),
+        hash_version=1,
+    )
+    key = "k" * length
+    write = Plan(
+        place=Place(partition=key, id="o"), operations=(Create({"id": "o", "orderId": key}),)
+    )
+    async with LocalCosmos([container]) as cosmos:
+        account = CosmosAccount(cosmos.endpoint, cosmos.key)
+        result = await CosmosStore(account, ORDERS).commit(write)
+        await account.close()
+    if taken:
+        assert result == Committed()
+    else:
+        assert isinstance(result, Faulted)
+        assert (result.fault.kind, result.fault.local) == (FaultKind.MISCONFIGURED, True)
+        assert "--partition-key-version 2" in result.fault.advice

@@ -12,6 +12,8 @@ from azure.core.pipeline.transport import AioHttpTransport
 from azure.cosmos.aio import CosmosClient
 from azure.cosmos.exceptions import CosmosHttpResponseError, CosmosResourceNotFoundError
 
+from idempotent_consumer.cosmos.faults import SeveralWriteRegionsError
+
 if TYPE_CHECKING:
     from azure.core.credentials_async import AsyncTokenCredential
     from azure.cosmos.aio import ContainerProxy
@@ -29,10 +31,12 @@ class OpenContainer:
 
     Attributes:
         unique_keys: It has some, so a conflict need not be about an id.
+        hash_version: Of its partition key; 1 hashes the first 101 bytes alone.
     """
 
     proxy: ContainerProxy
     unique_keys: bool
+    hash_version: int
 
 
 class CosmosAccount:
@@ -92,6 +96,7 @@ class CosmosAccount:
             client = await asyncio.to_thread(_client, self.endpoint, self._credential)
             try:
                 await client.__aenter__()
+                await _check_regions(client)
             except BaseException:
                 await client.close()
                 raise
@@ -118,16 +123,27 @@ def _client(endpoint: str, credential: str | AsyncTokenCredential) -> CosmosClie
     )
 
 
+async def _check_regions(client: CosmosClient) -> None:
+    """With several write regions two creates of one document both succeed."""
+    account = await client._get_database_account()
+    if account._EnableMultipleWritableLocations:
+        raise SeveralWriteRegionsError
+
+
 async def _checked(proxy: ContainerProxy, container: Container) -> OpenContainer:
     """The container as declared, or the error that calls inside it would meet."""
     try:
         properties = await proxy.read()
     except CosmosResourceNotFoundError as error:
         raise _answered(404, 1003) from error
-    if properties["partitionKey"]["paths"] != [container.partition_path]:
+    partition_key = properties["partitionKey"]
+    if partition_key["paths"] != [container.partition_path]:
         raise _answered(400, 1001)
-    unique_keys = properties.get("uniqueKeyPolicy", {}).get("uniqueKeys")
-    return OpenContainer(proxy=proxy, unique_keys=bool(unique_keys))
+    return OpenContainer(
+        proxy=proxy,
+        unique_keys=bool(properties.get("uniqueKeyPolicy", {}).get("uniqueKeys")),
+        hash_version=partition_key.get("version", 1),
+    )
 
 
 def _answered(status: int, sub_status: int) -> CosmosHttpResponseError:

@@ -54,6 +54,25 @@ class Advice:
             f"{self._container} --query resource.partitionKey.paths"
         )
 
+    def keep_one_write_region(self) -> str:
+        """For an account that two creates of one document can both succeed in."""
+        return (
+            f"the account at {self.endpoint} has several write regions, so that creating a "
+            "document decides nothing; keep one: az cosmosdb update "
+            f"{self._account.replace('--account-name', '--name')} "
+            "--enable-multiple-write-locations false"
+        )
+
+    def hash_whole_values(self) -> str:
+        """For a container that hashes the beginnings of long partition values alone."""
+        return (
+            f"{self.container.path} has a partition key of version 1, under which values that "
+            "share their first 101 bytes share a partition; make it anew, with version 2: "
+            f"az cosmosdb sql container create {self._container} "
+            f"--partition-key-path {quote(self.container.partition_path)} "
+            "--partition-key-version 2 --ttl -1"
+        )
+
     def mend_credentials(self) -> str:
         """For a key or token that the account does not accept, or none to be had."""
         return (

@@ -55,6 +55,14 @@ MEANINGS: Mapping[str, FaultKind | Reason] = MappingProxyType(
 )
 """By status, and by status and sub-status where that says more; all else is unavailable."""
 
+
+class SeveralWriteRegionsError(AzureError):
+    """The account has several write regions, so that creating a document decides nothing."""
+
+    def __init__(self) -> None:
+        super().__init__("several write regions")
+
+
 _RETRY_AFTER = "x-ms-retry-after-ms"
 _FAILED_DEPENDENCY = 424
 _CONTENDED = 449
@@ -179,6 +187,12 @@ def _mending(answer: _Answer, error: Exception, advice: Advice) -> str:
 
 def _unanswered(error: Exception, advice: Advice) -> Fault:
     match error:
+        case SeveralWriteRegionsError():
+            return Fault(
+                kind=FaultKind.MISCONFIGURED,
+                cause="several write regions",
+                advice=advice.keep_one_write_region(),
+            )
         case ClientAuthenticationError():
             return Fault(
                 kind=FaultKind.MISCONFIGURED,

@@ -12,6 +12,7 @@ from idempotent_consumer.core.commit import (
     Exists,
     Fault,
     Faulted,
+    FaultKind,
     Refused,
     Unmarked,
 )
@@ -26,8 +27,10 @@ if TYPE_CHECKING:
     from idempotent_consumer.core.commit import CommitResult, ReadResult
     from idempotent_consumer.core.consumer import Container
     from idempotent_consumer.core.plan import Plan
-    from idempotent_consumer.cosmos.account import CosmosAccount
+    from idempotent_consumer.cosmos.account import CosmosAccount, OpenContainer
 
+HASHED_BYTES = 101
+"""So many bytes of a partition value tell partitions apart under hash version 1."""
 NOWHERE = Place(partition="~probe", id="~probe")
 """No document has this id: ids that begin like it are reserved."""
 
@@ -55,7 +58,10 @@ class CosmosStore:
     async def commit(self, plan: Plan) -> CommitResult:
         """See `Store`."""
         try:
-            await self._write(plan)
+            opened = await self._account.open(self._container)
+            if opened.hash_version == 1 and len(plan.place.partition.encode()) > HASHED_BYTES:
+                return Faulted(self._ambiguous_partition())
+            await _write(opened, plan)
         except FAILURES as error:
             failure = write_failure(error, self._advice)
         else:
@@ -86,17 +92,6 @@ class CosmosStore:
         found = await self.read(NOWHERE)
         return found.fault if isinstance(found, Faulted) else None
 
-    async def _write(self, plan: Plan) -> None:
-        opened = await self._account.open(self._container)
-        documents = [dict(operation.document) for operation in plan.operations]
-        if len(documents) == 1:
-            await opened.proxy.create_item(documents[0])
-        else:
-            await opened.proxy.execute_item_batch(
-                [("create", (document,)) for document in documents],
-                partition_key=plan.place.partition,
-            )
-
     async def _met(self, place: Place, operation: int) -> CommitResult:
         """What stands at the place of a plan that met a document."""
         for pause in (0, *self._pauses):
@@ -106,3 +101,23 @@ class CosmosStore:
                 return found
         opened = await self._account.open(self._container)
         return Collided(operation, unique_keys=opened.unique_keys)
+
+    def _ambiguous_partition(self) -> Fault:
+        return Fault(
+            kind=FaultKind.MISCONFIGURED,
+            cause="hash version 1",
+            local=True,
+            advice=self._advice.hash_whole_values(),
+        )
+
+
+async def _write(opened: OpenContainer, plan: Plan) -> None:
+    """Writes by one request. The SDK changes what it is handed, so each call has its own."""
+    documents = [dict(operation.document) for operation in plan.operations]
+    if len(documents) == 1:
+        await opened.proxy.create_item(documents[0])
+    else:
+        await opened.proxy.execute_item_batch(
+            [("create", (document,)) for document in documents],
+            partition_key=plan.place.partition,
+        )
