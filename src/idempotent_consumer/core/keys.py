@@ -30,6 +30,9 @@ class MessageId:
     def find(self, delivery: Delivery, body: JsonObject) -> object:
         return delivery.message_id
 
+    def __str__(self) -> str:
+        return "MessageId"
+
 
 @dataclass(frozen=True, slots=True)
 class Property:
@@ -39,6 +42,9 @@ class Property:
 
     def find(self, delivery: Delivery, body: JsonObject) -> object:
         return delivery.properties.get(self.name)
+
+    def __str__(self) -> str:
+        return f"property {self.name}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +60,9 @@ class BodyField:
         value = Pointer(self.pointer).find(body)
         return None if value is ABSENT else value
 
+    def __str__(self) -> str:
+        return f"{self.pointer} of the body"
+
 
 def key_of(where: Key, delivery: Delivery, body: JsonObject) -> str:
     """The message's key: text, or an integer in its decimal digits.
@@ -63,23 +72,23 @@ def key_of(where: Key, delivery: Delivery, body: JsonObject) -> str:
     """
     value = where.find(delivery, body)
     if value is None:
-        raise Rejected(f"no key at {where}", reason=Reason.MISSING_MESSAGE_ID)
+        raise Rejected(f"the message has no {where}", reason=Reason.MISSING_MESSAGE_ID)
     if isinstance(value, bool) or not isinstance(value, str | int):
-        raise Rejected(
-            f"the key at {where} is neither text nor integer", reason=Reason.INVALID_MESSAGE_ID
-        )
+        raise Rejected(f"the {where} is neither text nor integer", reason=Reason.INVALID_MESSAGE_ID)
     return _usable(str(value), where)
 
 
 def _usable(key: str, where: Key) -> str:
     if not key.strip():
-        raise Rejected(f"the key at {where} is blank", reason=Reason.MISSING_MESSAGE_ID)
+        raise Rejected(f"the {where} is blank", reason=Reason.MISSING_MESSAGE_ID)
     if key.strip().lower() in _NOBODYS:
-        raise Rejected(f"the key at {where} names nothing", reason=Reason.INVALID_MESSAGE_ID)
+        raise Rejected(
+            f"the {where} is one that unrelated messages share", reason=Reason.INVALID_MESSAGE_ID
+        )
     try:
         key.encode()
     except UnicodeEncodeError:
         raise Rejected(
-            f"the key at {where} is not Unicode text", reason=Reason.INVALID_MESSAGE_ID
+            f"the {where} is not Unicode text", reason=Reason.INVALID_MESSAGE_ID
         ) from None
     return key

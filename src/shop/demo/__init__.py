@@ -1,0 +1,1 @@
+"""The demo: a story played on both emulators with a real worker, and checked."""
