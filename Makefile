@@ -12,7 +12,7 @@ LOCK := requirements/dev.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_NO_INPUT := 1
 
-.PHONY: help demo test lint coverage crash-test lock clean
+.PHONY: help demo test lint coverage crash-test infra-test lock clean
 
 help:
 	@echo "make demo        play the story: every kind of duplicate, on both emulators"
@@ -20,6 +20,7 @@ help:
 	@echo "make lint        style, types and the direction of imports"
 	@echo "make coverage    the suite with branch coverage"
 	@echo "make crash-test  a thousand orders while the workers are killed"
+	@echo "make infra-test  templates, guards, alerts; with a Bicep compiler and npm where they are"
 	@echo "make lock        write $(LOCK) anew; FLAGS=--upgrade takes newer releases"
 	@echo "make clean       remove what the other targets made"
 
@@ -44,6 +45,12 @@ coverage: $(INSTALLED)
 crash-test: $(INSTALLED)
 	@$(BIN)/python -m tests.acceptance.crash
 
+infra-test: $(INSTALLED)
+	@npm ci --prefix tests/infra/kusto --silent --no-audit --no-fund \
+		|| echo "No npm: the alerts' queries are not analysed."
+	@$(BIN)/python infra/generate.py --check
+	@$(BIN)/python -m pytest -q tests/infra -n auto --dist worksteal
+
 lock: $(INSTALLED)
 	@$(BIN)/uv pip compile pyproject.toml emulators/pyproject.toml \
 		--extra worker --extra cli --group dev \
@@ -53,7 +60,7 @@ lock: $(INSTALLED)
 
 clean:
 	@rm -rf $(VENV) .venv-3.13 build dist .coverage* .hypothesis .import_linter_cache \
-		.mypy_cache .pytest_cache .ruff_cache
+		.mypy_cache .pytest_cache .ruff_cache tests/infra/kusto/node_modules
 	@find . \( -name __pycache__ -o -name '*.egg-info' \) -prune -exec rm -rf {} +
 
 $(INSTALLED): $(LOCK) pyproject.toml emulators/pyproject.toml
