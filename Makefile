@@ -5,6 +5,11 @@ PYTHON ?= $(shell for python in python3.13 python3.12 python3.11 python3; do \
 	$$python -c 'import ensurepip, sys, venv; sys.exit(sys.version_info < (3, 11))' 2>/dev/null \
 	&& echo $$python && break; done)
 
+# The Functions worker's library needs 3.13; a bare name may be a version manager's shim.
+VENV_313 := .venv-3.13
+PYTHON_313 ?= $(shell for python in python3.13 $${PYENV_ROOT:-$$HOME/.pyenv}/versions/3.13.*/bin/python3.13; do \
+	$$python -c 'import ensurepip, venv' 2>/dev/null && echo $$python && break; done)
+
 BIN := $(VENV)/bin
 INSTALLED := $(VENV)/.installed
 LOCK := requirements/dev.txt
@@ -12,7 +17,7 @@ LOCK := requirements/dev.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_NO_INPUT := 1
 
-.PHONY: help demo test lint coverage crash-test infra-test lock clean
+.PHONY: help demo test lint coverage crash-test functions-test infra-test lock clean
 
 help:
 	@echo "make demo        play the story: every kind of duplicate, on both emulators"
@@ -20,6 +25,7 @@ help:
 	@echo "make lint        style, types and the direction of imports"
 	@echo "make coverage    the suite with branch coverage"
 	@echo "make crash-test  a thousand orders while the workers are killed"
+	@echo "make functions-test  the app in the real Functions worker library, on Python 3.13"
 	@echo "make infra-test  templates, guards, alerts; with a Bicep compiler and npm where they are"
 	@echo "make lock        write $(LOCK) anew; FLAGS=--upgrade takes newer releases"
 	@echo "make clean       remove what the other targets made"
@@ -45,6 +51,10 @@ coverage: $(INSTALLED)
 crash-test: $(INSTALLED)
 	@$(BIN)/python -m tests.acceptance.crash
 
+functions-test:
+	@$(MAKE) --no-print-directory VENV=$(VENV_313) PYTHON=$(PYTHON_313) $(VENV_313)/.installed
+	@$(VENV_313)/bin/python -m tests.hosts.functions
+
 infra-test: $(INSTALLED)
 	@npm ci --prefix tests/infra/kusto --silent --no-audit --no-fund \
 		|| echo "No npm: the alerts' queries are not analysed."
@@ -53,10 +63,15 @@ infra-test: $(INSTALLED)
 
 lock: $(INSTALLED)
 	@$(BIN)/uv pip compile pyproject.toml emulators/pyproject.toml \
-		--extra worker --extra cli --group dev \
+		--extra functions --extra worker --extra cli --extra telemetry --group dev \
 		--universal --python $(BIN)/python --python-version 3.11 \
 		--generate-hashes --no-annotate --custom-compile-command "make lock" \
 		--quiet --output-file $(LOCK) $(FLAGS)
+	@$(BIN)/uv pip compile pyproject.toml requirements/functions.in \
+		--extra functions --extra telemetry \
+		--universal --python $(BIN)/python --python-version 3.11 \
+		--no-annotate --custom-compile-command "make lock" \
+		--quiet --output-file requirements.txt $(FLAGS)
 
 clean:
 	@rm -rf $(VENV) .venv-3.13 build dist .coverage* .hypothesis .import_linter_cache \

@@ -1,4 +1,4 @@
-"""Writes what follows from `contract.json`: entities for the emulators, and sample settings.
+"""Writes what follows from `contract.json`: host.json, entities for the emulators, settings.
 
 Both kinds of emulator read the files of `infra/local`: the embedded ones and Microsoft's.
 With ``--check`` nothing is written; the exit code is 1 if a file is stale.
@@ -13,6 +13,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 from idempotent_consumer import settings
+from idempotent_consumer.core.profile import duration
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -43,6 +44,44 @@ def service_bus_config(local: dict[str, Any]) -> dict[str, Any]:
     return {"UserConfig": {"Namespaces": [namespace], "Logging": {"Type": "Console"}}}
 
 
+def host_json(host: dict[str, Any]) -> dict[str, Any]:
+    """What the Functions host does; the same in every profile."""
+    return {
+        "version": "2.0",
+        "functionTimeout": time_span(host["functionTimeout"]),
+        "extensionBundle": {
+            "id": "Microsoft.Azure.Functions.ExtensionBundle",
+            "version": "[4.*, 5.0.0)",
+        },
+        "extensions": {
+            "serviceBus": {
+                "autoCompleteMessages": False,
+                "prefetchCount": 0,  # the host renews no lock of a message that it prefetched
+                "maxConcurrentCalls": host["maxConcurrentCalls"],
+                "maxAutoLockRenewalDuration": time_span(host["maxAutoLockRenewalDuration"]),
+                "clientRetryOptions": {
+                    "mode": "exponential",
+                    "tryTimeout": "00:00:20",
+                    "delay": "00:00:00.8",
+                    "maxDelay": "00:00:10",
+                    "maxRetries": 2,
+                },
+            }
+        },
+        "logging": {
+            "applicationInsights": {
+                "samplingSettings": {"isEnabled": True, "excludedTypes": "Request;Exception"}
+            }
+        },
+    }
+
+
+def time_span(text: str) -> str:
+    """An ISO 8601 duration as .NET writes one of less than a day."""
+    minutes, seconds = divmod(int(duration(text).total_seconds()), 60)
+    return f"{minutes // 60:02}:{minutes % 60:02}:{seconds:02}"
+
+
 def local_settings(local: dict[str, Any]) -> dict[str, Any]:
     """Settings under which host and worker run against the emulators on this machine."""
     values = {
@@ -61,6 +100,7 @@ def generated() -> dict[Path, str]:
     """Each generated file and what it holds."""
     local = profile(load_contract(), "local")
     documents = {
+        ROOT / "host.json": host_json(local["host"]),
         ROOT / "infra" / "local" / "Config.json": service_bus_config(local),
         ROOT / "infra" / "local" / "cosmos.json": local["cosmos"],
         ROOT / "local.settings.sample.json": local_settings(local),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib import import_module
 from typing import TYPE_CHECKING, Any
 
 from idempotent_consumer.core.consumer import Consumer, Container
@@ -13,6 +14,7 @@ from idempotent_consumer.core.request_hash import Selection
 from idempotent_consumer.core.writes import Create, Writes
 
 if TYPE_CHECKING:
+    from idempotent_consumer.wiring.functions import queue_trigger
     from idempotent_consumer.wiring.worker import Worker
 
 __all__ = [
@@ -29,13 +31,18 @@ __all__ = [
     "Selection",
     "Worker",
     "Writes",
+    "queue_trigger",
 ]
+
+
+_OF_EXTRAS = {
+    "Worker": "idempotent_consumer.wiring.worker",
+    "queue_trigger": "idempotent_consumer.wiring.functions",
+}
 
 
 def __getattr__(name: str) -> Any:
     """Imports what an extra is needed for only when it is asked for."""
-    if name == "Worker":
-        from idempotent_consumer.wiring.worker import Worker  # noqa: PLC0415
-
-        return Worker
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    if name not in _OF_EXTRAS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    return getattr(import_module(_OF_EXTRAS[name]), name)

@@ -1,0 +1,1 @@
+"""The Azure Functions host: one invocation is one delivery."""
