@@ -14,6 +14,7 @@ from idempotent_consumer.core.decide import TABLE
 from idempotent_consumer.core.marker import SCHEMA_VERSION
 from idempotent_consumer.core.outcome import OutcomeName
 from idempotent_consumer.core.reasons import Reason
+from idempotent_consumer.doctor import MANAGEMENT
 from tests.acceptance import sentences
 
 ROOT = Path(__file__).parents[2]
@@ -114,7 +115,7 @@ def test_each_exit_code_is_described_and_no_other() -> None:
 
 
 def test_each_setting_is_described_and_no_other() -> None:
-    own = {settings.PROFILE, settings.LOG_KEYS}
+    own = {settings.PROFILE, settings.LOG_KEYS, MANAGEMENT}
     azure = {"ServiceBus", "ServiceBus__fullyQualifiedNamespace", "ServiceBus__clientId"}
     cosmos = {"Cosmos", "Cosmos__accountEndpoint", "Cosmos__clientId"}
     assert set(named("Settings")) == own | azure | cosmos
