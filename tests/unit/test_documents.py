@@ -27,6 +27,7 @@ RUN_BY = {
     "make demo": "tests/acceptance/test_demo.py",
     "make test": ".ci/run",
     "local-azure": "tests/acceptance/test_three_shells.py",
+    "python infra/create_containers.py": "tests/infra/test_compose.py",
     "idempotent-consumer": "tests/acceptance/test_three_shells.py",
 }
 """What runs the shell commands of the documents."""

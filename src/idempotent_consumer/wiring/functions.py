@@ -45,6 +45,8 @@ def queue_trigger(
     telemetry = LogTelemetry(_resolved(queue_name), digest_keys=settings.digest_keys)
     for warning in settings.warnings:
         logging.getLogger(LOGGER).warning(warning)
+    # The worker's root logger is at INFO, where azure-core logs every request with its headers.
+    logging.getLogger("azure.core.pipeline.policies.http_logging_policy").setLevel(logging.WARNING)
     address = find_host_address()
 
     def invocations() -> Invocations:
