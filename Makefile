@@ -17,7 +17,7 @@ LOCK := requirements/dev.txt
 export PIP_DISABLE_PIP_VERSION_CHECK := 1
 export PIP_NO_INPUT := 1
 
-.PHONY: help demo test lint coverage crash-test functions-test infra-test lock clean
+.PHONY: help demo test lint coverage crash-test conformance functions-test infra-test lock clean
 
 help:
 	@echo "make demo        play the story: every kind of duplicate, on both emulators"
@@ -25,6 +25,7 @@ help:
 	@echo "make lint        style, types and the direction of imports"
 	@echo "make coverage    the suite with branch coverage"
 	@echo "make crash-test  a thousand orders while the workers are killed"
+	@echo "make conformance Microsoft's own SDK tests against the emulators; downloads them"
 	@echo "make functions-test  the app in the real Functions worker library, on Python 3.13"
 	@echo "make infra-test  templates, guards, alerts; with a Bicep compiler and npm where they are"
 	@echo "make lock        write $(LOCK) anew; FLAGS=--upgrade takes newer releases"
@@ -50,6 +51,9 @@ coverage: $(INSTALLED)
 
 crash-test: $(INSTALLED)
 	@$(BIN)/python -m tests.acceptance.crash
+
+conformance: $(INSTALLED)
+	@$(BIN)/python -m emulators.conformance
 
 functions-test:
 	@$(MAKE) --no-print-directory VENV=$(VENV_313) PYTHON=$(PYTHON_313) $(VENV_313)/.installed

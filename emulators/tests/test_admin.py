@@ -87,6 +87,17 @@ async def test_a_fault_says_which_operations_and_how_often(admin: Admin) -> None
     assert await admin.ask("GET", "/faults") == (200, {"faults": [{**order, "hits": 2}]})
 
 
+async def test_faults_set_from_python_are_listed_too(admin: Admin) -> None:
+    admin.endpoint.faults["cosmos"].add(Delay(seconds=1), operation="read")
+    _, listed = await admin.ask("GET", "/faults")
+    (fault,) = listed["faults"]
+    assert (fault["service"], fault["operation"], fault["action"]) == (
+        "cosmos",
+        "read",
+        {"kind": "delay", "seconds": 1},
+    )
+
+
 async def test_faults_are_lifted_together(admin: Admin) -> None:
     drop = {"kind": "drop", "applied": True}
     await admin.ask("POST", "/faults", {"service": "cosmos", "action": drop})
@@ -110,7 +121,7 @@ async def test_faults_are_lifted_together(admin: Admin) -> None:
         ({"service": "cosmos", "action": {"kind": "hang", "applied": True, "x": 1}}, "unknown: x"),
         ({"service": "cosmos", "action": {"kind": "fail", "code": "amqp:x"}}, "HTTP status"),
         ({"service": "cosmos", "action": {"kind": "fail", "code": 200}}, "HTTP status"),
-        ({"service": "servicebus", "action": {"kind": "fail", "code": 500}}, "AMQP error"),
+        ({"service": "servicebus", "action": {"kind": "fail", "code": 500}}, "a condition"),
         ({"service": "cosmos", "action": {}, "times": "2"}, "type: times"),
         ({"service": "cosmos", "action": {}, "skip": True}, "type: skip"),
     ],
@@ -138,7 +149,9 @@ async def test_events_are_listed_filtered_and_forgotten(admin: Admin) -> None:
     assert await names("?service=cosmos&name=read&key=a") == ["read"]
     assert await names("?key=b") == []
     assert (await admin.ask("GET", "/events?color=1"))[0] == 400
-    assert (await admin.ask("DELETE", "/events?service=cosmos"))[0] == 400
+    assert (await admin.ask("DELETE", "/events?color=1"))[0] == 400
+    assert await admin.ask("DELETE", "/events?service=cosmos&name=read") == (204, None)
+    assert await names("") == ["create", "sent"]
     assert await admin.ask("DELETE", "/events") == (204, None)
     assert await names("") == []
 

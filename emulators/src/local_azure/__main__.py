@@ -69,6 +69,7 @@ def _parser() -> argparse.ArgumentParser:
     add("--service-bus-port", type=_port, default=5672, metavar="PORT", help=port_help)
     add("--admin-port", type=_port, default=5300, metavar="PORT", help=port_help)
     add("--cosmos-port", type=_port, default=8081, metavar="PORT", help=port_help)
+    add("--cosmos-tls", action="store_true", help="listen for https; needs local-azure[tls]")
     return parser
 
 
@@ -122,7 +123,8 @@ async def _started(options: argparse.Namespace, stack: AsyncExitStack) -> list[s
     if options.cosmos is not None:
         containers = _content(options.cosmos, load_containers)
         port = options.cosmos_port
-        cosmos = LocalCosmos(containers, port=port, faults=faults["cosmos"], **shared)
+        tls = options.cosmos_tls
+        cosmos = LocalCosmos(containers, port=port, tls=tls, faults=faults["cosmos"], **shared)
         await listen(cosmos, "--cosmos-port", port)
         lines.append(f"Cosmos={cosmos.connection_string}")
     admin = AdminEndpoint(faults=faults, port=options.admin_port, **shared)

@@ -10,14 +10,14 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from aiohttp import web
 
-from local_azure.faults import Action, Delay, Drop, Fail, Fault, Faults, Hang
+from local_azure.faults import Action, Delay, Drop, Fail, Faults, Hang
 from local_azure.listening import listening, url_of
 
 if TYPE_CHECKING:
     from collections.abc import Awaitable, Callable, Mapping
 
     from local_azure.clock import Clock
-    from local_azure.events import EventLog
+    from local_azure.events import Event, EventLog
 
     _Handler = Callable[[web.Request], Awaitable[web.StreamResponse]]
 
@@ -27,6 +27,7 @@ _ACTIONS: Final[Mapping[str, type[Action]]] = {
     "hang": Hang,
     "fail": Fail,
 }
+_CODES: Final[Mapping[str, type]] = {"cosmos": int, "servicebus": str}
 _WHICH: Final = frozenset({"operation", "entity", "key", "skip", "times"})
 _EVENT_FILTERS: Final = frozenset({"service", "name", "key"})
 _TYPES: Final[Mapping[str, tuple[type, ...]]] = {
@@ -50,17 +51,6 @@ class _BadRequestError(Exception):
     """The request is answered 400 with this text."""
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class _PostedFault:
-    """A fault together with the JSON that ordered it."""
-
-    order: Mapping[str, Any]
-    fault: Fault
-
-    def as_json(self) -> dict[str, Any]:
-        return {**self.order, "hits": self.fault.hits}
-
-
 @dataclass(eq=False, slots=True, kw_only=True)
 class AdminEndpoint:
     """Listens while the context is entered; every answer is JSON.
@@ -78,7 +68,6 @@ class AdminEndpoint:
     faults: Mapping[str, Faults]
     host: str = "127.0.0.1"
     port: int = 0
-    _posted: list[_PostedFault] = field(default_factory=list, init=False)
     _listening: AsyncExitStack = field(default_factory=AsyncExitStack, init=False)
 
     @property
@@ -119,7 +108,12 @@ class AdminEndpoint:
         return web.json_response({"status": "healthy"})
 
     async def _list_faults(self, _: web.Request) -> web.Response:
-        return web.json_response({"faults": [posted.as_json() for posted in self._posted]})
+        shown = [
+            {"service": service} | fault.as_json()
+            for service, faults in self.faults.items()
+            for fault in faults
+        ]
+        return web.json_response({"faults": shown})
 
     async def _set_fault(self, request: web.Request) -> web.Response:
         order = await _read(request, required={"service", "action"}, optional=_WHICH)
@@ -129,29 +123,21 @@ class AdminEndpoint:
         _check_code(order["service"], action)
         which = {name: order[name] for name in _WHICH & order.keys()}
         fault = self.faults[order["service"]].add(action, **which)
-        posted = _PostedFault(order=order, fault=fault)
-        self._posted.append(posted)
-        return web.json_response(posted.as_json(), status=201)
+        return web.json_response({"service": order["service"]} | fault.as_json(), status=201)
 
     async def _clear_faults(self, _: web.Request) -> web.Response:
         for faults in self.faults.values():
             faults.clear()
-        self._posted.clear()
         return web.Response(status=204)
 
     async def _list_events(self, request: web.Request) -> web.Response:
-        wanted = _event_filters(request)
-        events = [
-            event.as_json()
-            for event in self.events
-            if all(getattr(event, name) == value for name, value in wanted.items())
-        ]
-        return web.json_response({"events": events})
+        wanted = _wanted_events(request)
+        return web.json_response(
+            {"events": [event.as_json() for event in self.events if wanted(event)]}
+        )
 
     async def _clear_events(self, request: web.Request) -> web.Response:
-        if request.query:
-            raise _BadRequestError("all events are forgotten together; leave the query out")
-        self.events.clear()
+        self.events.clear(_wanted_events(request))
         return web.Response(status=204)
 
     async def _show_clock(self, _: web.Request) -> web.Response:
@@ -198,23 +184,21 @@ def _action(order: dict[str, Any]) -> Action:
     required = {parameter.name for parameter in parameters if parameter.default is MISSING}
     given = {name: value for name, value in order.items() if name != "kind"}
     optional = frozenset(parameter.name for parameter in parameters)
-    return _ACTIONS[kind](**_checked(given, required, optional))
+    try:
+        return _ACTIONS[kind](**_checked(given, required, optional))
+    except ValueError as error:
+        raise _BadRequestError(f"action.code: {error}") from error
 
 
 def _check_code(service: str, action: Action) -> None:
-    if not isinstance(action, Fail):
-        return
-    if service == "cosmos" and action.code not in range(400, 600):
-        raise _BadRequestError("action.code: an HTTP status from 400 to 599")
-    if service == "servicebus" and not isinstance(action.code, str):
-        raise _BadRequestError("action.code: an AMQP error condition")
+    if isinstance(action, Fail) and not isinstance(action.code, _CODES[service]):
+        raise _BadRequestError("action.code: an HTTP status (cosmos) or a condition (servicebus)")
 
 
-def _event_filters(request: web.Request) -> Mapping[str, str]:
-    unknown = sorted(request.query.keys() - _EVENT_FILTERS)
-    if unknown:
-        raise _BadRequestError(f"unknown: {', '.join(unknown)}")
-    return request.query
+def _wanted_events(request: web.Request) -> Callable[[Event], bool]:
+    _refuse("unknown", request.query.keys() - _EVENT_FILTERS)
+    wanted = dict(request.query)
+    return lambda event: all(getattr(event, name) == value for name, value in wanted.items())
 
 
 def _checked(value: object, required: set[str], optional: frozenset[str]) -> dict[str, Any]:

@@ -4,10 +4,24 @@ from __future__ import annotations
 
 import asyncio
 import time
+from dataclasses import dataclass, field
+
+
+@dataclass(eq=False, slots=True)
+class _Waiter:
+    """Someone who waits, on a loop that may run in another thread than the clock is moved in."""
+
+    loop: asyncio.AbstractEventLoop
+    moved: asyncio.Event = field(default_factory=asyncio.Event)
+
+    def wake(self) -> None:
+        self.loop.call_soon_threadsafe(self.moved.set)
 
 
 class Clock:
     """A clock that can be moved forward, so that nobody waits for a lock to lapse.
+
+    It may be moved and read from any thread.
 
     Args:
         frozen_at: Seconds since the epoch at which the clock stands still; it then
@@ -17,7 +31,7 @@ class Clock:
     def __init__(self, frozen_at: float | None = None) -> None:
         self._frozen_at = frozen_at
         self._advanced = 0.0
-        self._moved = asyncio.Event()
+        self._waiters: set[_Waiter] = set()
 
     def now(self) -> float:
         """Seconds since the epoch, by this clock."""
@@ -29,8 +43,8 @@ class Clock:
         if seconds < 0:
             raise ValueError("a clock only moves forward")
         self._advanced += seconds
-        moved, self._moved = self._moved, asyncio.Event()
-        moved.set()
+        for waiter in tuple(self._waiters):
+            waiter.wake()
 
     def on_wall(self, moment: float) -> float:
         """The machine's own time at ``moment``; clients compare the end of a lock with that."""
@@ -38,9 +52,18 @@ class Clock:
 
     async def wait_until(self, moment: float) -> None:
         """Returns once this clock shows ``moment`` or later."""
-        while (remaining := moment - self.now()) > 0:
-            timeout = remaining if self._frozen_at is None else None
-            try:
-                await asyncio.wait_for(self._moved.wait(), timeout)
-            except TimeoutError:
-                continue
+        waiter = _Waiter(asyncio.get_running_loop())
+        self._waiters.add(waiter)
+        try:
+            while (remaining := moment - self.now()) > 0:
+                await self._moved_within(remaining, waiter)
+        finally:
+            self._waiters.discard(waiter)
+
+    async def _moved_within(self, remaining: float, waiter: _Waiter) -> None:
+        timeout = remaining if self._frozen_at is None else None
+        try:
+            await asyncio.wait_for(waiter.moved.wait(), timeout)
+        except TimeoutError:
+            return
+        waiter.moved.clear()

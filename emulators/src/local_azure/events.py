@@ -7,7 +7,7 @@ from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator
+    from collections.abc import Callable, Iterator
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -45,9 +45,11 @@ class EventLog:
         """Appends; the oldest event goes when the log is full."""
         self._events.append(event)
 
-    def clear(self) -> None:
-        """Forgets everything so far."""
+    def clear(self, which: Callable[[Event], bool] = lambda _: True) -> None:
+        """Forgets everything so far, or what a condition names."""
+        kept = [event for event in self if not which(event)]
         self._events.clear()
+        self._events.extend(kept)
 
     def __iter__(self) -> Iterator[Event]:
         return iter(tuple(self._events))

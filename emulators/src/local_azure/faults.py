@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
-from dataclasses import dataclass, field
+from dataclasses import asdict, dataclass, field
 from fnmatch import fnmatchcase
-from typing import Any
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:
+    from collections.abc import Callable, Iterator
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -53,12 +55,25 @@ class Fail:
         sub_status: Cosmos DB's ``x-ms-substatus``.
         retry_after: Seconds that the answer asks the client to wait.
         applied: The operation took effect all the same.
+
+    Raises:
+        ValueError: The code is neither an error's status nor a condition.
     """
 
     code: int | str
     sub_status: int = 0
     retry_after: float | None = None
     applied: bool = False
+
+    def __post_init__(self) -> None:
+        """Refuses a code that no answer could carry."""
+        is_status = isinstance(self.code, int) and 400 <= self.code < 600
+        is_condition = isinstance(self.code, str) and ":" in self.code
+        if not is_status and not is_condition:
+            raise ValueError(
+                f"{self.code!r} is neither an HTTP status from 400 to 599 nor an AMQP error "
+                "condition such as amqp:not-found"
+            )
 
 
 Action = Drop | Delay | Hang | Fail
@@ -89,6 +104,19 @@ class Fault:
     hits: int = field(default=0, init=False)
     _seen: int = field(default=0, init=False)
 
+    def as_json(self) -> dict[str, Any]:
+        """The fault as the admin endpoint shows it; a condition in Python it cannot show."""
+        kind = type(self.action).__name__.lower()
+        return {
+            "action": {"kind": kind} | asdict(self.action),
+            "operation": self.operation,
+            "entity": self.entity,
+            "key": self.key,
+            "skip": self.skip,
+            "times": self.times,
+            "hits": self.hits,
+        }
+
     def _matches(self, operation: Operation) -> bool:
         return (
             fnmatchcase(operation.name, self.operation)
@@ -113,6 +141,9 @@ class Faults:
     def __init__(self) -> None:
         self._faults: list[Fault] = []
 
+    def __iter__(self) -> Iterator[Fault]:
+        return iter(tuple(self._faults))
+
     def add(self, action: Action, **which: Any) -> Fault:
         """Puts a fault in force; the keywords are those of `Fault`."""
         fault = Fault(action=action, **which)
@@ -129,4 +160,11 @@ class Faults:
 
     def strike(self, operation: Operation) -> Action | None:
         """What befalls this operation: the first fault in force that matches it."""
-        return next((f.action for f in self._faults if f._strikes(operation)), None)
+        return next((fault.action for fault in self if fault._strikes(operation)), None)
+
+    def failure_of(self, part: Operation) -> Fail | None:
+        """What befalls a part of an operation, which has no answer of its own to be cut or late."""
+        for fault in self:
+            if isinstance(fault.action, Fail) and fault._strikes(part):
+                return fault.action
+        return None

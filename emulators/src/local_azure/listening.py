@@ -8,11 +8,14 @@ from typing import TYPE_CHECKING
 from aiohttp import web
 
 if TYPE_CHECKING:
+    import ssl
     from collections.abc import AsyncIterator
 
 
 @asynccontextmanager
-async def listening(runner: web.BaseRunner, host: str, port: int) -> AsyncIterator[int]:
+async def listening(
+    runner: web.BaseRunner, host: str, port: int, tls: ssl.SSLContext | None = None
+) -> AsyncIterator[int]:
     """Listens while the context is entered; yields the port, which 0 leaves open.
 
     Raises:
@@ -20,14 +23,15 @@ async def listening(runner: web.BaseRunner, host: str, port: int) -> AsyncIterat
     """
     await runner.setup()
     try:
-        await web.TCPSite(runner, host, port).start()
+        await web.TCPSite(runner, host, port, ssl_context=tls).start()
         yield runner.addresses[0][1]
     finally:
         await runner.cleanup()
 
 
-def url_of(host: str, port: int) -> str:
+def url_of(host: str, port: int, scheme: str = "http") -> str:
     """The address for clients on this machine, also where all addresses are listened on."""
     if host in ("", "0.0.0.0", "::"):  # noqa: S104  (compared, not bound)
         host = "localhost"
-    return f"http://[{host}]:{port}/" if ":" in host else f"http://{host}:{port}/"
+    host = f"[{host}]" if ":" in host else host
+    return f"{scheme}://{host}:{port}/"

@@ -61,18 +61,29 @@ class Account:
         sent |= {"x-ms-date": DATE, "authorization": signature(method, kind, link)} | sent
         if pk is not None:
             sent["x-ms-documentdb-partitionkey"] = json.dumps(pk if isinstance(pk, list) else [pk])
-        raw = (
-            body if isinstance(body, bytes) else b"" if body is None else json.dumps(body).encode()
-        )
-        return _answer(
-            self.service.handle(Request(method=method, path=path, headers=sent, body=raw))
-        )
+        request = Request(method=method, path=path, headers=sent, body=_raw(body))
+        return _answer(self.service.handle(request))
 
     def create(self, document: dict[str, Any], **headers: str) -> Answer:
         return self.ask("POST", DOCS, document, pk=document["orderId"], **headers)
 
     def read(self, document_id: str, pk: str = "1") -> Answer:
         return self.ask("GET", f"{DOCS}/{document_id}", pk=pk)
+
+    def patch(
+        self, document_id: str, *operations: Any, condition: str | None = None, **headers: str
+    ) -> Answer:
+        body = {"operations": list(operations)} | ({"condition": condition} if condition else {})
+        return self.ask("PATCH", f"{DOCS}/{document_id}", body, pk="1", **headers)
+
+    def query(
+        self, text: str, parameters: Any = (), *, pk: Any = None, page: str = "-1", **headers: str
+    ) -> Answer:
+        """Over all partitions, unless one is named."""
+        body = {"query": text, "parameters": list(parameters)}
+        marked = {"x_ms_documentdb_isquery": "true", "x_ms_max_item_count": page} | headers
+        marked |= {} if pk else {"x_ms_documentdb_query_enablecrosspartition": "True"} | headers
+        return self.ask("POST", DOCS, body, pk=pk, **marked)
 
     def batch(self, *operations: dict[str, Any], pk: str = "1", **headers: str) -> Answer:
         marked = {"x_ms_cosmos_is_batch_request": "True"} | headers

@@ -73,6 +73,9 @@ def test_a_container_shows_what_it_was_created_with(account: Account) -> None:
         ({"uniqueKeyPolicy": {"uniqueKeys": [{}]}}, 400),
         ({"uniqueKeyPolicy": {"uniqueKeys": 5}}, 400),
         ({"indexingPolicy": 5}, 400),
+        ({"indexingPolicy": {"includedPaths": ["/*"]}}, 400),
+        ({"indexingPolicy": {"excludedPaths": [{"path": "n"}]}}, 400),
+        ({"indexingPolicy": {"compositeIndexes": [{"path": "/n"}]}}, 400),
         ({"vectorEmbeddingPolicy": {}}, 501),
     ],
 )
@@ -144,7 +147,7 @@ def test_links_of_resource_ids_reach_what_they_name(account: Account) -> None:
     [
         "",
         "garbage",
-        "type%3Daad%26ver%3D1.0%26sig%3Dtoken",
+        "type%3Daad%26ver%3D1.0%26sig%3D",
         signature("GET", "docs", "dbs/shop/colls/orders/docs/b"),
         signature("PUT", "docs", "dbs/shop/colls/orders/docs/a"),
         signature("GET", "docs", "dbs/shop/colls/orders/docs/a", base64.b64encode(b"k").decode()),
@@ -155,6 +158,21 @@ def test_a_request_needs_the_keys_signature(account: Account, authorization: str
     refused = account.ask("GET", f"{DOCS}/a", pk="1", authorization=authorization)
     assert refused.outcome == (401, 0)
     assert refused.json["code"] == "Unauthorized"
+
+
+def test_a_token_serves_for_documents_and_not_for_what_holds_them(account: Account) -> None:
+    token = {"authorization": "type%3Daad%26ver%3D1.0%26sig%3Dtoken"}
+    assert account.create({"id": "a", "orderId": "1"}, **token).status == 201
+    assert account.ask("GET", "/dbs/shop/colls/orders", **token).status == 200
+    for method, path, body in (
+        ("POST", "/dbs", {"id": "new"}),
+        ("GET", "/dbs", None),
+        ("DELETE", "/dbs/shop", None),
+        ("POST", "/dbs/shop/colls", CONTAINER),
+        ("PUT", "/dbs/shop/colls/orders", CONTAINER),
+        ("DELETE", "/dbs/shop/colls/orders", None),
+    ):
+        assert account.ask(method, path, body, **token).outcome == (403, 5300)
 
 
 def test_an_unsigned_request_has_no_effect_even_if_it_is_well_formed(account: Account) -> None:

@@ -261,10 +261,7 @@ def test_request_charges_are_near_the_documented_ones(account: Account) -> None:
 @pytest.mark.parametrize(
     ("method", "path", "headers", "named"),
     [
-        ("PATCH", f"{DOCS}/a", {}, "patch"),
-        ("GET", DOCS, {}, "list"),
-        ("GET", DOCS, {"a_im": "Incremental Feed"}, "change_feed"),
-        ("POST", DOCS, {"x_ms_documentdb_isquery": "true"}, "query"),
+        ("POST", DOCS, {"x_ms_cosmos_is_query_plan_request": "true"}, "query_plan"),
         ("POST", "/dbs/shop/colls/orders/sprocs", {}, "sprocs"),
         ("GET", "/offers", {}, "offers"),
     ],

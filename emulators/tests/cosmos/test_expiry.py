@@ -52,6 +52,20 @@ def test_an_expired_document_is_gone_for_every_operation_and_its_id_is_free() ->
     assert account.create(document).json["_rid"] != first["_rid"]
 
 
+def test_an_expired_id_stays_taken_where_that_is_asked_for() -> None:
+    properties = ContainerProperties(
+        database="shop", id="orders", partition_key_paths=("/orderId",), default_ttl=5
+    )
+    account = new_account(properties, expired_ids="taken")
+    document = {"id": "a", "orderId": "1"}
+    account.create(document)
+    account.clock.advance(5)
+    assert account.create(document).status == 409
+    assert account.read("a").status == 404
+    assert account.create(document, x_ms_documentdb_is_upsert="True").status == 201
+    assert account.read("a").status == 200
+
+
 def test_a_write_renews_the_time_to_live() -> None:
     account = _account(5)
     document = {"id": "a", "orderId": "1"}

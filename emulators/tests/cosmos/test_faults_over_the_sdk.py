@@ -77,6 +77,28 @@ async def test_a_batch_cut_after_the_commit_meets_its_own_writes(
     assert _ids(cosmos) == {"first", "a", "b"}
 
 
+async def test_one_operation_of_a_batch_fails_on_order(
+    cosmos: LocalCosmos, orders: ContainerProxy
+) -> None:
+    cosmos.faults.add(Fail(code=449), operation="batch_create", key="b")
+    with pytest.raises(CosmosBatchOperationError) as failed:
+        await orders.execute_item_batch(
+            [("create", (ORDER,)), ("create", (ORDER | {"id": "b"},))], "1"
+        )
+    assert (failed.value.status_code, failed.value.error_index) == (449, 1)
+    assert _sent(cosmos, "batch") == ["207"]
+    assert _ids(cosmos) == {"first"}
+
+
+async def test_a_patch_cut_after_the_commit_is_applied_twice(
+    cosmos: LocalCosmos, orders: ContainerProxy
+) -> None:
+    await orders.create_item(ORDER | {"n": 0})
+    cosmos.faults.add(Drop(applied=True), operation="patch")
+    patched = await orders.patch_item("a", "1", [{"op": "incr", "path": "/n", "value": 1}])
+    assert patched["n"] == 2
+
+
 async def test_a_conditional_replace_cut_after_the_commit_fails_its_own_condition(
     cosmos: LocalCosmos, orders: ContainerProxy
 ) -> None:

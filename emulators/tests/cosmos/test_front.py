@@ -4,9 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import random
+from typing import Any
 from urllib.parse import urlsplit
 
 import pytest
+from azure.core.credentials import AccessToken
+from azure.cosmos.aio import CosmosClient
 
 from local_azure.cosmos import LocalCosmos
 from local_azure.faults import Drop, Hang, Operation
@@ -85,6 +88,30 @@ async def test_a_stop_does_not_wait_for_requests_that_hang() -> None:
         hanging = asyncio.create_task(_send(cosmos, _READ_ACCOUNT))
         await reached.wait()
     assert await hanging == b""
+
+
+class _Token:
+    """A credential of Entra ID, as far as the SDK asks."""
+
+    async def get_token(self, *_: str, **__: Any) -> AccessToken:
+        return AccessToken("token", 2**40)
+
+    async def close(self) -> None:
+        pass
+
+    async def __aexit__(self, *_: object) -> None:
+        pass
+
+
+async def test_https_takes_keys_and_tokens() -> None:
+    async with LocalCosmos({"shop/orders": "/orderId"}, tls=True) as cosmos:
+        assert cosmos.endpoint.startswith("https://127.0.0.1:")
+        credentials: list[Any] = [cosmos.key, _Token()]
+        for credential in credentials:
+            async with CosmosClient(cosmos.endpoint, credential) as client:
+                orders = client.get_database_client("shop").get_container_client("orders")
+                await orders.upsert_item({"id": "a", "orderId": "1"})
+                assert (await orders.read_item("a", "1"))["orderId"] == "1"
 
 
 async def test_a_taken_port_is_an_os_error(cosmos: LocalCosmos) -> None:

@@ -7,12 +7,15 @@ from itertools import count
 from typing import TYPE_CHECKING, Any
 
 from local_azure.cosmos import errors
-from local_azure.cosmos.containers import Container, etag_of
+from local_azure.cosmos.containers import Container
+from local_azure.cosmos.documents import etag_of
 from local_azure.cosmos.properties import container_properties, resource_id
 from local_azure.cosmos.resource_ids import container_rid, database_rid
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Sequence
+
+    from local_azure.cosmos.containers import ExpiredIds
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
@@ -48,10 +51,12 @@ class Account:
 
     Args:
         now: Seconds since the epoch.
+        expired_ids: What becomes of the ids of expired documents.
     """
 
-    def __init__(self, now: Callable[[], float]) -> None:
+    def __init__(self, now: Callable[[], float], expired_ids: ExpiredIds) -> None:
         self._now = now
+        self._expired_ids = expired_ids
         self._writes: Iterator[int] = count(1)
         self._databases: dict[str, Database] = {}
 
@@ -123,6 +128,7 @@ class Account:
             etag=etag_of(number, now),
             changed_at=int(now),
             writes=self._writes,
+            expired_ids=self._expired_ids,
         )
         return database.containers[properties.id]
 

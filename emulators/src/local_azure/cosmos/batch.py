@@ -6,21 +6,22 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, assert_never
 
 from local_azure.cosmos.charges import METADATA_CHARGE, read_charge, write_charge
-from local_azure.cosmos.containers import Condition
-from local_azure.cosmos.errors import CosmosError, bad_request, not_emulated
+from local_azure.cosmos.errors import CosmosError, bad_request
+from local_azure.cosmos.patch import read_patch
+from local_azure.cosmos.transactions import Condition
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Callable, Sequence
 
-    from local_azure.cosmos.containers import Transaction
     from local_azure.cosmos.documents import Stored
+    from local_azure.cosmos.transactions import Transaction
 
 MAX_OPERATIONS: Final = 100
-_NAMING: Final = frozenset({"Read", "Replace", "Delete"})
+_NAMING: Final = frozenset({"Read", "Replace", "Patch", "Delete"})
 """Those that name their document apart from a body."""
 _FAILED_DEPENDENCY: Final = 424
 
-Kind = Literal["Create", "Read", "Replace", "Delete", "Upsert"]
+Kind = Literal["Create", "Read", "Replace", "Patch", "Delete", "Upsert"]
 
 Reported = Literal["first", "last"]
 """Which one a failed batch reports, where several of its operations would fail."""
@@ -33,7 +34,7 @@ class BatchOperation:
     Attributes:
         kind: What is done.
         id: The document's id; empty where the body names it.
-        body: The document to be written.
+        body: The document to be written, or the patch.
         condition: ETags that the operation is conditional on.
     """
 
@@ -41,6 +42,17 @@ class BatchOperation:
     id: str
     body: Any
     condition: Condition
+
+    @property
+    def name(self) -> str:
+        """The operation as faults name it."""
+        return f"batch_{self.kind.lower()}"
+
+    @property
+    def key(self) -> str | None:
+        """The document's id, where there is one."""
+        named = self.body.get("id") if isinstance(self.body, dict) else None
+        return self.id or (named if isinstance(named, str) else None)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -77,10 +89,21 @@ def batch_operations(payload: object) -> list[BatchOperation]:
 
 
 def execute(
-    operations: Sequence[BatchOperation], transaction: Transaction, *, reported: Reported
+    operations: Sequence[BatchOperation],
+    transaction: Transaction,
+    *,
+    reported: Reported,
+    ordered: Callable[[BatchOperation], CosmosError | None],
 ) -> list[Outcome]:
-    """Carries out all operations and commits them, or reports the one that forbids it."""
-    outcomes = [_outcome(operation, transaction) for operation in operations]
+    """Carries out all operations and commits them, or reports the one that forbids it.
+
+    Args:
+        operations: In order.
+        transaction: Where they happen.
+        reported: Which one is reported where several forbid it.
+        ordered: The failure that befalls an operation on order.
+    """
+    outcomes = [_outcome(each, transaction, ordered(each)) for each in operations]
     failures = [index for index, outcome in enumerate(outcomes) if outcome.status >= 400]
     if not failures:
         transaction.commit()
@@ -109,16 +132,18 @@ def _operation(item: object) -> BatchOperation:
 
 def _kind(name: object) -> Kind:
     match name:
-        case "Create" | "Read" | "Replace" | "Delete" | "Upsert":
+        case "Create" | "Read" | "Replace" | "Patch" | "Delete" | "Upsert":
             return name
-        case "Patch":
-            raise not_emulated("patch in a batch")
         case _:
             raise bad_request("An operation of the batch has an unknown operationType.")
 
 
-def _outcome(operation: BatchOperation, transaction: Transaction) -> Outcome:
+def _outcome(
+    operation: BatchOperation, transaction: Transaction, ordered: CosmosError | None
+) -> Outcome:
     try:
+        if ordered is not None:
+            raise ordered
         return _carried_out(operation, transaction)
     except CosmosError as error:
         return Outcome(status=error.status, sub_status=error.sub_status)
@@ -134,6 +159,8 @@ def _carried_out(operation: BatchOperation, transaction: Transaction) -> Outcome
             return _written(201 if created else 200, document)
         case "Replace":
             return _written(200, transaction.replace(name, body, condition))
+        case "Patch":
+            return _written(200, transaction.patch(name, read_patch(body), condition))
         case "Read":
             document = transaction.read(name, condition)
             return Outcome(status=200, charge=read_charge(len(document.encoded)), document=document)

@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import uuid
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from local_azure.cosmos import strict_json, wire
-from local_azure.cosmos.containers import Condition
-from local_azure.cosmos.errors import CosmosError, too_large
+from local_azure.cosmos.errors import CosmosError, bad_request, too_large
 from local_azure.cosmos.routing import NOWHERE, route
+from local_azure.cosmos.transactions import Condition
 from local_azure.faults import Operation
 
 if TYPE_CHECKING:
     from local_azure.cosmos.account import Account
     from local_azure.cosmos.routing import Route
     from local_azure.cosmos.wire import Request
+
+_HYBRID_ROW: Final = b"\x81"
+"""How a batch of the .NET SDK begins."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -91,4 +94,6 @@ def read_call(request: Request, account: Account) -> Call:
 def _payload(request: Request) -> Any:
     if len(request.body) > wire.MAX_REQUEST_BYTES:
         raise too_large()
+    if request.body.startswith(_HYBRID_ROW):
+        raise bad_request("A body in HybridRow form is not emulated; send JSON instead.")
     return strict_json.decode(request.body) if request.body else None

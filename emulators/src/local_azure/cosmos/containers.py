@@ -1,51 +1,25 @@
-"""A container's documents, and the transactions that read and change them."""
+"""Containers: where documents are kept, by partition and in the order of their changes."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, Any
+from itertools import takewhile
+from operator import attrgetter
+from typing import TYPE_CHECKING, Any, Final, Literal
 
-from local_azure.cosmos import errors, strict_json
-from local_azure.cosmos.documents import Stored, checked_document, system_properties
-from local_azure.cosmos.partition_keys import (
-    PartitionKey,
-    partition_key_of_document,
-    partition_of,
-    value_at,
-)
-from local_azure.cosmos.resource_ids import document_rid
+from local_azure.cosmos.partition_keys import PartitionKey, partition_of
+from local_azure.cosmos.transactions import Transaction
 
 if TYPE_CHECKING:
-    from collections.abc import Iterator, Mapping
+    from collections.abc import Iterable, Iterator, Mapping
 
+    from local_azure.cosmos.documents import Stored
     from local_azure.cosmos.properties import ContainerProperties
 
+_WRITES_BETWEEN_PURGES: Final = 1024
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class Condition:
-    """ETags that an operation is conditional on."""
-
-    if_match: str | None = None
-    if_none_match: str | None = None
-
-    def check_write(self, found: Stored) -> None:
-        """Raises 412 unless the document is the version expected."""
-        if not (self._matches(found) and self._is_new(found)):
-            raise errors.precondition_failed()
-
-    def check_read(self, found: Stored) -> None:
-        """Raises 304 if the client has this version already."""
-        if not self._is_new(found):
-            raise errors.not_modified()
-
-    def _matches(self, found: Stored) -> bool:
-        return self.if_match in (None, "*", found.etag)
-
-    def _is_new(self, found: Stored) -> bool:
-        return self.if_none_match not in ("*", found.etag)
-
-
-UNCONDITIONAL = Condition()
+ExpiredIds = Literal["free", "taken"]
+"""Whether a document may be created under the id of an expired one that is not purged yet."""
 
 
 @dataclass(eq=False, slots=True, kw_only=True)
@@ -59,7 +33,10 @@ class Container:
         etag: Changes with its settings.
         changed_at: When its settings last changed, in seconds since the epoch.
         writes: Numbers that no other write of the account has.
+        expired_ids: What becomes of the id of an expired document.
         lsn: How many transactions have been committed.
+        _partitions: The documents by partition and id.
+        _changes: The documents by their sequence, the one that changed last at the end.
     """
 
     properties: ContainerProperties
@@ -68,8 +45,10 @@ class Container:
     etag: str
     changed_at: int
     writes: Iterator[int]
+    expired_ids: ExpiredIds
     lsn: int = 0
     _partitions: dict[PartitionKey, dict[str, Stored]] = field(default_factory=dict)
+    _changes: dict[int, Stored] = field(default_factory=dict)
 
     def as_json(self) -> dict[str, Any]:
         """The container as the service shows it."""
@@ -86,148 +65,58 @@ class Container:
         }
 
     def documents(self, now: float) -> list[Stored]:
-        """All documents that have not expired."""
+        """All documents that have not expired, in the order in which they were created."""
+        return self._alive_in_sequence(tuple(self._changes.values()), now)
+
+    def partition(self, key: PartitionKey, now: float) -> list[Stored]:
+        """The documents of one partition, likewise."""
+        found = self._partitions.get(partition_of(key, self.properties), {})
+        return self._alive_in_sequence(tuple(found.values()), now)
+
+    def changes(self, since: int, now: float) -> list[Stored]:
+        """The latest versions written after a log sequence number, the earliest first."""
+        newest_first = takewhile(
+            lambda found: found.lsn > since, reversed(tuple(self._changes.values()))
+        )
         default_ttl = self.properties.default_ttl
-        return [
-            document
-            for partition in self._partitions.values()
-            for document in partition.values()
-            if document.is_alive(now, default_ttl)
-        ]
+        return [found for found in newest_first if found.is_alive(now, default_ttl)][::-1]
+
+    def _alive_in_sequence(self, found: Iterable[Stored], now: float) -> list[Stored]:
+        default_ttl = self.properties.default_ttl
+        alive = (document for document in found if document.is_alive(now, default_ttl))
+        return sorted(alive, key=attrgetter("sequence"))
 
     def begin(self, key: PartitionKey, now: float) -> Transaction:
         """Starts a transaction in the partition that the key names."""
         partition = self._partitions.get(partition_of(key, self.properties), {})
         return Transaction(container=self, key=key, now=now, _partition=partition)
 
-    def apply(self, key: PartitionKey, changes: Mapping[str, Stored | None]) -> None:
+    def apply(self, key: PartitionKey, changes: Mapping[str, Stored | None], now: float) -> None:
         """Makes a transaction's changes take effect; ``None`` deletes."""
         self.lsn += 1
-        partition = self._partitions.setdefault(partition_of(key, self.properties), {})
+        name = partition_of(key, self.properties)
+        partition = self._partitions.setdefault(name, {})
+        self._forget(partition, changes)
         for document_id, document in changes.items():
-            if document is None:
-                partition.pop(document_id, None)
-            else:
+            if document is not None:
                 partition[document_id] = document
+                self._changes[document.sequence] = document
+        if not partition:
+            del self._partitions[name]
+        if self.lsn % _WRITES_BETWEEN_PURGES == 0:
+            self.purge(now)
 
     def purge(self, now: float) -> None:
         """Deletes what has expired for good, so that no later ``defaultTtl`` brings it back."""
         default_ttl = self.properties.default_ttl
-        for partition in self._partitions.values():
-            for document_id, found in tuple(partition.items()):
-                if not found.is_alive(now, default_ttl):
-                    del partition[document_id]
+        for name, partition in tuple(self._partitions.items()):
+            dead = [key for key, found in partition.items() if not found.is_alive(now, default_ttl)]
+            self._forget(partition, dead)
+            if not partition:
+                del self._partitions[name]
 
-
-@dataclass(eq=False, slots=True, kw_only=True)
-class Transaction:
-    """Operations in one partition that take effect together, at `commit`, or not at all."""
-
-    container: Container
-    key: PartitionKey
-    now: float
-    _partition: Mapping[str, Stored]
-    _changes: dict[str, Stored | None] = field(default_factory=dict)
-
-    def create(self, body: object) -> Stored:
-        """Adds a document whose id is free."""
-        document = self._admitted(body)
-        if self._find(document["id"]) is not None:
-            raise errors.conflict()
-        return self._write(document, None)
-
-    def read(self, document_id: str, condition: Condition = UNCONDITIONAL) -> Stored:
-        """The document of that id."""
-        found = self._get(document_id)
-        condition.check_read(found)
-        return found
-
-    def replace(
-        self, document_id: str, body: object, condition: Condition = UNCONDITIONAL
-    ) -> Stored:
-        """Puts the body in the place of a document; its id may change thereby."""
-        document = self._admitted(body)
-        found = self._get(document_id)
-        condition.check_write(found)
-        if document["id"] != document_id:
-            if self._find(document["id"]) is not None:
-                raise errors.conflict()
-            self._changes[document_id] = None
-        return self._write(document, found)
-
-    def upsert(self, body: object, condition: Condition = UNCONDITIONAL) -> tuple[Stored, bool]:
-        """Creates or replaces; also says whether it created."""
-        document = self._admitted(body)
-        found = self._find(document["id"])
-        if found is not None:
-            condition.check_write(found)
-        return self._write(document, found), found is None
-
-    def delete(self, document_id: str, condition: Condition = UNCONDITIONAL) -> Stored:
-        """Removes a document and returns what it was."""
-        found = self._get(document_id)
-        condition.check_write(found)
-        self._changes[document_id] = None
-        return found
-
-    def commit(self) -> None:
-        """Makes every change take effect, under one log sequence number."""
-        if self._changes:
-            self.container.apply(self.key, self._changes)
-
-    def _admitted(self, body: object) -> dict[str, Any]:
-        document = checked_document(body)
-        if partition_key_of_document(document, self.container.properties) != self.key:
-            raise errors.partition_key_mismatch()
-        return document
-
-    def _get(self, document_id: str) -> Stored:
-        found = self._find(document_id)
-        if found is None:
-            raise errors.not_found()
-        return found
-
-    def _find(self, document_id: str) -> Stored | None:
-        if document_id in self._changes:
-            return self._changes[document_id]
-        found = self._partition.get(document_id)
-        return found if found is not None and self._is_alive(found) else None
-
-    def _is_alive(self, found: Stored) -> bool:
-        return found.is_alive(self.now, self.container.properties.default_ttl)
-
-    def _write(self, body: dict[str, Any], replaced: Stored | None) -> Stored:
-        self._check_unique_keys(body, replaced)
-        number = next(self.container.writes)
-        rid = replaced.rid if replaced else document_rid(self.container.rid, number)
-        etag = etag_of(number, self.now)
-        document = body | system_properties(self.container.link, rid, etag, self.now)
-        written = Stored(
-            document=document,
-            encoded=strict_json.encode(document),
-            lsn=self.container.lsn + 1,
-        )
-        self._changes[body["id"]] = written
-        return written
-
-    def _check_unique_keys(self, document: dict[str, Any], replaced: Stored | None) -> None:
-        unique_keys = self.container.properties.unique_keys
-        if not unique_keys:
-            return
-        others = [other.document for other in self._visible() if other is not replaced]
-        for paths in unique_keys:
-            values = [value_at(document, path) for path in paths]
-            if any(values == [value_at(other, path) for path in paths] for other in others):
-                raise errors.unique_key_conflict()
-
-    def _visible(self) -> Iterator[Stored]:
-        """The partition's documents as this transaction sees them."""
-        for document_id in self._partition.keys() | self._changes.keys():
-            found = self._find(document_id)
+    def _forget(self, partition: dict[str, Stored], document_ids: Iterable[str]) -> None:
+        for document_id in document_ids:
+            found = partition.pop(document_id, None)
             if found is not None:
-                yield found
-
-
-def etag_of(number: int, now: float) -> str:
-    """An ETag, in the service's form, that no other write has."""
-    return f'"{number:08x}-0000-0100-0000-{int(now):08x}0000"'
+                del self._changes[found.sequence]

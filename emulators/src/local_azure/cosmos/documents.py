@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import Any, Final
+from typing import TYPE_CHECKING, Any, Final
 
 from local_azure.cosmos.errors import bad_request
 from local_azure.cosmos.properties import NO_EXPIRY, is_ttl
+
+if TYPE_CHECKING:
+    from local_azure.cosmos.partition_keys import PartitionKey
 
 MAX_ID_BYTES: Final = 1023
 _FORBIDDEN_IN_IDS: Final = frozenset("/\\")
@@ -19,11 +22,15 @@ class Stored:
     Attributes:
         document: The document with its system properties; never changed in place.
         encoded: The same as JSON.
+        key: The partition that it belongs to.
+        sequence: Rises with each document created; the same in all its versions.
         lsn: Number of the transaction that wrote it.
     """
 
     document: dict[str, Any]
     encoded: bytes
+    key: PartitionKey
+    sequence: int
     lsn: int
 
     @property
@@ -55,6 +62,11 @@ def system_properties(container_link: str, rid: str, etag: str, now: float) -> d
     }
 
 
+def etag_of(number: int, now: float) -> str:
+    """An ETag, in the service's form, that no other write has."""
+    return f'"{number:08x}-0000-0100-0000-{int(now):08x}0000"'
+
+
 def checked_document(body: object) -> dict[str, Any]:
     """The body of a write, if it is one that the service accepts."""
     if not isinstance(body, dict):
@@ -71,6 +83,9 @@ def _check_id(document_id: object) -> None:
             "The input content is invalid because the required properties - 'id; ' - are missing"
         )
     if len(document_id.encode(errors="surrogatepass")) > MAX_ID_BYTES:
-        raise bad_request(f"The document's id is longer than {MAX_ID_BYTES} bytes.")
+        raise bad_request(
+            "The input name is invalid. Ensure to provide a unique non-empty string less than "
+            f"'{MAX_ID_BYTES + 1}' characters."
+        )
     if _FORBIDDEN_IN_IDS & {*document_id}:
         raise bad_request("The document's id contains '/' or '\\'.")

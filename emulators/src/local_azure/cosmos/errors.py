@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from types import MappingProxyType
-from typing import Final
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from local_azure.faults import Fail
 
 
 class CosmosError(Exception):
@@ -72,10 +75,16 @@ _TEXTS: Final = MappingProxyType(
 )
 
 
-def ordered_failure(status: int, sub_status: int, retry_after: float | None) -> CosmosError:
+def ordered_failure(fail: Fail) -> CosmosError:
     """The error that a fault asks for."""
-    text = _TEXTS.get(status, "The request failed.")
-    return CosmosError(status, text, sub_status=sub_status, retry_after=retry_after)
+    if isinstance(fail.code, str):
+        return CosmosError(500, "A fault asks for an AMQP condition instead of an HTTP status.")
+    return CosmosError(
+        fail.code,
+        _TEXTS.get(fail.code, "The request failed."),
+        sub_status=fail.sub_status,
+        retry_after=fail.retry_after,
+    )
 
 
 def bad_request(message: str, *, sub_status: int = 0) -> CosmosError:
@@ -94,9 +103,19 @@ def wrong_signature(payload: str) -> CosmosError:
 
 
 def token_not_accepted() -> CosmosError:
-    """401, for anything but a signature by the account's key."""
+    """401, for anything but a signature or a token."""
     return CosmosError(
-        401, "Required Header authorization is missing, or is not of the form 'type=master'."
+        401, "Required Header authorization is missing, or of neither 'type=master' nor 'type=aad'."
+    )
+
+
+def not_for_tokens(request: str) -> CosmosError:
+    """403, sub-status 5300: only the account's key may do this."""
+    return CosmosError(
+        403,
+        f"Request blocked by Auth: The given request [{request}] cannot be authorized by AAD token "
+        "in data plane. Learn more: https://aka.ms/cosmos-native-rbac.",
+        sub_status=5300,
     )
 
 
@@ -170,6 +189,18 @@ def precondition_failed() -> CosmosError:
 def not_modified() -> CosmosError:
     """304: the client has this version already."""
     return CosmosError(304, "")
+
+
+def range_gone() -> CosmosError:
+    """410, sub-status 1002: the range that the request names is not there (any more)."""
+    return CosmosError(410, _TEXTS[410], sub_status=1002)
+
+
+def session_not_available() -> CosmosError:
+    """404, sub-status 1002: the client has seen more than this replica."""
+    return CosmosError(
+        404, "The read session is not available for the input session token.", sub_status=1002
+    )
 
 
 def too_large() -> CosmosError:

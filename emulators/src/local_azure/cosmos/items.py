@@ -2,21 +2,28 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from local_azure.cosmos import batch, strict_json, wire
 from local_azure.cosmos.charges import METADATA_CHARGE, read_charge, write_charge
-from local_azure.cosmos.errors import container_recreated
+from local_azure.cosmos.errors import container_recreated, ordered_failure
 from local_azure.cosmos.partition_keys import partition_key_of_header
+from local_azure.cosmos.patch import read_patch
+from local_azure.cosmos.sessions import READS, check_session
 from local_azure.cosmos.wire import Response
 
 if TYPE_CHECKING:
     from collections.abc import Callable
 
     from local_azure.cosmos.account import Account
+    from local_azure.cosmos.batch import BatchOperation
     from local_azure.cosmos.call import Call
-    from local_azure.cosmos.containers import Transaction
+    from local_azure.cosmos.containers import Container
     from local_azure.cosmos.documents import Stored
+    from local_azure.cosmos.errors import CosmosError
+    from local_azure.cosmos.transactions import Transaction
+    from local_azure.faults import Faults
 
 
 class Items:
@@ -26,14 +33,20 @@ class Items:
         account: Where the containers are.
         now: Seconds since the epoch.
         reported: Which failing operation a failed batch reports.
+        faults: What befalls single operations of a batch.
     """
 
     def __init__(
-        self, account: Account, now: Callable[[], float], reported: batch.Reported
+        self,
+        account: Account,
+        now: Callable[[], float],
+        reported: batch.Reported,
+        faults: Faults,
     ) -> None:
         self._account = account
         self._now = now
         self._reported = reported
+        self._faults = faults
 
     def create(self, call: Call) -> Response:
         """``POST docs``."""
@@ -65,6 +78,13 @@ class Items:
         transaction.commit()
         return _written(call, 200, document)
 
+    def patch(self, call: Call) -> Response:
+        """``PATCH docs/{id}``."""
+        transaction = self._begin(call)
+        document = transaction.patch(call.names[2], read_patch(call.payload), call.condition)
+        transaction.commit()
+        return _written(call, 200, document)
+
     def delete(self, call: Call) -> Response:
         """``DELETE docs/{id}``."""
         transaction = self._begin(call)
@@ -76,7 +96,12 @@ class Items:
     def batch(self, call: Call) -> Response:
         """``POST docs``, marked as batch."""
         operations = batch.batch_operations(call.payload)
-        outcomes = batch.execute(operations, self._begin(call), reported=self._reported)
+        outcomes = batch.execute(
+            operations,
+            self._begin(call),
+            reported=self._reported,
+            ordered=lambda operation: self._ordered(call, operation),
+        )
         failed = any(outcome.status >= 400 for outcome in outcomes)
         charge = round(sum(outcome.charge for outcome in outcomes), 2)
         minimal = _is_minimal(call)
@@ -86,13 +111,35 @@ class Items:
             body=strict_json.encode([outcome.as_json(minimal=minimal) for outcome in outcomes]),
         )
 
+    def _ordered(self, call: Call, operation: BatchOperation) -> CosmosError | None:
+        """The failure that a fault orders for one operation of a batch."""
+        part = replace(call.operation, name=operation.name, key=operation.key)
+        fail = self._faults.failure_of(part)
+        return None if fail is None else ordered_failure(fail)
+
+    def delete_partition(self, call: Call) -> Response:
+        """``POST operations/partitionkeydelete``; the service takes its time over it."""
+        transaction = self._begin(call)
+        for found in transaction.container.partition(transaction.key, transaction.now):
+            transaction.delete(found.document["id"])
+        transaction.commit()
+        return Response(status=200)
+
     def _begin(self, call: Call) -> Transaction:
-        container = self._account.item_container(call.names)
-        intended = call.request.headers.get(wire.INTENDED_CONTAINER_RID, container.rid)
-        if intended != container.rid:
-            raise container_recreated()
+        container = addressed_container(self._account, call)
         header = call.request.headers.get(wire.PARTITION_KEY)
         return container.begin(partition_key_of_header(header, container.properties), self._now())
+
+
+def addressed_container(account: Account, call: Call) -> Container:
+    """The container that a request goes to, if it still is the one that the client means."""
+    container = account.item_container(call.names)
+    intended = call.request.headers.get(wire.INTENDED_CONTAINER_RID, container.rid)
+    if intended != container.rid:
+        raise container_recreated()
+    if call.route.operation in READS:
+        check_session(call.request.headers.get(wire.SESSION_TOKEN), container)
+    return container
 
 
 def _written(call: Call, status: int, document: Stored) -> Response:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from dataclasses import dataclass
+from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final
 
 from local_azure.cosmos import strict_json
@@ -67,10 +68,16 @@ def partition_of(key: PartitionKey, container: ContainerProperties) -> Partition
     return key if container.hash_version == 2 else tuple(map(_shortened, key))
 
 
+@lru_cache(maxsize=1024)
+def steps_of(path: str) -> tuple[str, ...]:
+    """The names in a path such as ``/customer/id`` or ``/"any text"/id``."""
+    return tuple(map("".join, _PROPERTY.findall(path)))
+
+
 def value_at(document: Mapping[str, Any], path: str) -> Component:
-    """The value at a path such as ``/customer/id`` or ``/"any text"/id``."""
+    """The value at a path; an object or a list stands for itself."""
     value: Any = document
-    for name in map("".join, _PROPERTY.findall(path)):
+    for name in steps_of(path):
         if not isinstance(value, dict) or name not in value:
             return UNDEFINED
         value = value[name]
@@ -92,14 +99,15 @@ def _component(value: Any) -> Component:
 
 
 def _size(component: Component) -> int:
-    return len(_utf8(component.value)) if isinstance(component.value, str) else 0
+    return len(utf8(component.value)) if isinstance(component.value, str) else 0
 
 
 def _shortened(component: Component) -> Component:
     if not isinstance(component.value, str):
         return component
-    return Component("string", _utf8(component.value)[:_HASHED_BY_VERSION_1].decode("latin-1"))
+    return Component("string", utf8(component.value)[:_HASHED_BY_VERSION_1].decode("latin-1"))
 
 
-def _utf8(text: str) -> bytes:
+def utf8(text: str) -> bytes:
+    """The text as it is hashed and measured; half a surrogate pair is taken as it is."""
     return text.encode(errors="surrogatepass")

@@ -7,6 +7,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from local_azure.cosmos.errors import bad_request, not_emulated
+from local_azure.cosmos.indexing import checked_policy
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -106,7 +107,7 @@ def container_properties(database: str, body: object) -> ContainerProperties:
     given = _object(body, "The container")
     _refuse_unknown(given)
     partition_key = _object(given.get("partitionKey"), "'partitionKey'")
-    policy = _object(given.get("indexingPolicy", {}), "'indexingPolicy'")
+    policy = checked_policy(_object(given.get("indexingPolicy", {}), "'indexingPolicy'"))
     return ContainerProperties(
         database=database,
         id=resource_id(body),

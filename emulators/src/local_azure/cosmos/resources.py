@@ -5,14 +5,16 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, Final
 
 from local_azure.cosmos import strict_json, wire
+from local_azure.cosmos.queries import read_query
+from local_azure.cosmos.sessions import PARTITION_KEY_RANGE
+from local_azure.cosmos.sql.execution import execute
 from local_azure.cosmos.wire import Response
 
 if TYPE_CHECKING:
-    from local_azure.cosmos.account import Account
-    from local_azure.cosmos.call import Call
+    from collections.abc import Callable
 
-PARTITION_KEY_RANGE: Final = "0"
-"""The one range that holds every partition key."""
+    from local_azure.cosmos.account import Account, Database
+    from local_azure.cosmos.call import Call
 
 _QUERY_LIMITS: Final = {
     "maxSqlQueryInputLength": 262144,
@@ -38,14 +40,21 @@ _QUERY_LIMITS: Final = {
 
 
 class Resources:
-    """Carries out operations on everything above documents."""
+    """Carries out operations on everything above documents.
 
-    def __init__(self, account: Account) -> None:
+    Args:
+        account: Where the databases are.
+        now: Seconds since the epoch.
+    """
+
+    def __init__(self, account: Account, now: Callable[[], float]) -> None:
         self._account = account
+        self._now = now
 
     def read_account(self, call: Call) -> Response:
         """``GET /``; clients send all that follows to the endpoint it names."""
-        endpoint = f"http://{call.request.headers.get('host', 'localhost')}/"
+        request = call.request
+        endpoint = f"{request.scheme}://{request.headers.get('host', 'localhost')}/"
         location = {"name": "Local", "databaseAccountEndpoint": endpoint}
         return _shown(
             200,
@@ -79,8 +88,11 @@ class Resources:
 
     def list_databases(self, _: Call) -> Response:
         """``GET dbs``."""
-        shown = [database.as_json() for database in self._account.databases()]
-        return _shown(200, {"_rid": "", "Databases": shown, "_count": len(shown)})
+        return _listed("", "Databases", self._databases())
+
+    def query_databases(self, call: Call) -> Response:
+        """``POST dbs``, marked as query."""
+        return _listed("", "Databases", self._found(call, self._databases()))
 
     def delete_database(self, call: Call) -> Response:
         """``DELETE dbs/{id}``."""
@@ -105,10 +117,13 @@ class Resources:
     def list_containers(self, call: Call) -> Response:
         """``GET colls``."""
         database = self._account.owner(call.names[0])
-        shown = [container.as_json() for container in database.containers.values()]
-        return _shown(
-            200, {"_rid": database.rid, "DocumentCollections": shown, "_count": len(shown)}
-        )
+        return _listed(database.rid, "DocumentCollections", _containers(database))
+
+    def query_containers(self, call: Call) -> Response:
+        """``POST colls``, marked as query."""
+        database = self._account.owner(call.names[0])
+        found = self._found(call, _containers(database))
+        return _listed(database.rid, "DocumentCollections", found)
 
     def delete_container(self, call: Call) -> Response:
         """``DELETE colls/{id}``."""
@@ -136,6 +151,21 @@ class Resources:
         }
         ranges = {"_rid": container.rid, "PartitionKeyRanges": [only_range], "_count": 1}
         return _shown(200, ranges, etag=etag)
+
+    def _databases(self) -> list[dict[str, Any]]:
+        return [database.as_json() for database in self._account.databases()]
+
+    def _found(self, call: Call, shown: list[dict[str, Any]]) -> list[Any]:
+        results = execute(read_query(call.payload), enumerate(shown), now=self._now())
+        return [result.value for result in results]
+
+
+def _containers(database: Database) -> list[dict[str, Any]]:
+    return [container.as_json() for container in database.containers.values()]
+
+
+def _listed(rid: str, name: str, items: list[Any]) -> Response:
+    return _shown(200, {"_rid": rid, name: items, "_count": len(items)})
 
 
 def _shown(status: int, value: dict[str, Any], *, etag: str | None = None) -> Response:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final
 from urllib.parse import unquote_to_bytes
@@ -30,6 +30,10 @@ _OPERATIONS: Final = MappingProxyType(
         ("PUT", f"{_CONTAINERS}/*"): "replace_container",
         ("DELETE", f"{_CONTAINERS}/*"): "delete_container",
         ("GET", f"{_CONTAINERS}/*/pkranges"): "read_partition_key_ranges",
+        ("GET", f"{_CONTAINERS}/*/conflicts"): "list_conflicts",
+        ("POST", f"{_CONTAINERS}/*/conflicts"): "query_conflicts",
+        ("GET", f"{_CONTAINERS}/*/conflicts/*"): "read_conflict",
+        ("DELETE", f"{_CONTAINERS}/*/conflicts/*"): "delete_conflict",
         ("POST", _DOCUMENTS): "create",
         ("GET", _DOCUMENTS): "list",
         ("GET", f"{_DOCUMENTS}/*"): "read",
@@ -37,6 +41,14 @@ _OPERATIONS: Final = MappingProxyType(
         ("PATCH", f"{_DOCUMENTS}/*"): "patch",
         ("DELETE", f"{_DOCUMENTS}/*"): "delete",
     }
+)
+
+_DELETE_PARTITION: Final = "delete_partition"
+_DELETION_OF_A_PARTITION: Final = ["operations", "partitionkeydelete"]
+"""What follows a container's path; it is signed like a request to the container itself."""
+
+_QUERIES: Final = MappingProxyType(
+    {"create_database": "query_databases", "create_container": "query_containers"}
 )
 
 OTHER: Final = "other"
@@ -78,6 +90,10 @@ def route(request: Request) -> Route:
     called ``a%2Fb``, ``.`` or ``..``.
     """
     parts = request.path.strip("/").split("/")
+    if parts[4:] == _DELETION_OF_A_PARTITION:
+        return replace(
+            route(replace(request, path="/".join(parts[:4]))), operation=_DELETE_PARTITION
+        )
     types = tuple(parts[0::2]) if parts[0] else ()
     pattern = "/".join("*" if index % 2 else part for index, part in enumerate(parts))
     operation = _OPERATIONS.get((request.method, pattern), OTHER)
@@ -94,14 +110,12 @@ def _refined(operation: str, request: Request) -> str:
         return _posted_to_documents(request)
     if operation == "list" and wire.CHANGE_FEED in request.headers:
         return "change_feed"
-    if operation in ("create_database", "create_container") and request.says(wire.IS_QUERY):
-        return "query"
-    return operation
+    return _QUERIES.get(operation, operation) if request.says(wire.IS_QUERY) else operation
 
 
 def _posted_to_documents(request: Request) -> str:
     for header, operation in (
-        (wire.IS_QUERY_PLAN, "query"),
+        (wire.IS_QUERY_PLAN, "query_plan"),
         (wire.IS_QUERY, "query"),
         (wire.IS_BATCH, "batch"),
         (wire.IS_UPSERT, "upsert"),

@@ -20,8 +20,11 @@ from local_azure.faults import Delay, Drop, Fail, Faults, Hang
 from local_azure.listening import listening, url_of
 
 if TYPE_CHECKING:
+    import ssl
+
     from local_azure.cosmos.batch import Reported
     from local_azure.cosmos.call import Call
+    from local_azure.cosmos.containers import ExpiredIds
     from local_azure.cosmos.wire import Response
 
 _SECONDS_FOR_LAST_ANSWERS: Final = 0.2
@@ -36,11 +39,16 @@ class LocalCosmos:
             or the containers' settings.
         host: Address to listen on.
         port: Port to listen on; 0 takes a free one.
+        tls: Whether to listen for https, with a certificate made for this run; needs the
+            extra ``tls``. SDKs check no certificate of a loopback address, and send tokens
+            of Entra ID over https alone.
         clock: The time that ``_ts`` and expiry go by.
         faults: What goes wrong on order.
         events: Where each request is logged, under its operation's name.
         failed_batch_reports: The operation that a failed batch reports where several of
             them fail; the service does not say which.
+        expired_ids: Whether a new document may take the id of one that has expired and is not
+            purged yet; the service does not say.
 
     Attributes:
         clock: As given, or one that runs with the machine's.
@@ -52,16 +60,18 @@ class LocalCosmos:
         ValueError: A container cannot be created.
     """
 
-    def __init__(
+    def __init__(  # noqa: PLR0913  (each is a setting of its own)
         self,
         containers: Mapping[str, str] | Iterable[ContainerProperties] = (),
         *,
         host: str = "127.0.0.1",
         port: int = 0,
+        tls: bool = False,
         clock: Clock | None = None,
         faults: Faults | None = None,
         events: EventLog | None = None,
         failed_batch_reports: Reported = "first",
+        expired_ids: ExpiredIds = "free",
     ) -> None:
         self.clock = Clock() if clock is None else clock
         self.faults = Faults() if faults is None else faults
@@ -69,18 +79,21 @@ class LocalCosmos:
         self.key = EMULATOR_KEY
         self._host = host
         self._port = port
+        self._tls = tls
         self._service = Service(
             _settings(containers),
             now=self.clock.now,
             key=self.key,
             failed_batch_reports=failed_batch_reports,
+            expired_ids=expired_ids,
+            faults=self.faults,
         )
         self._listening = AsyncExitStack()
 
     @property
     def endpoint(self) -> str:
         """The account's address."""
-        return url_of(self._host, self._port)
+        return url_of(self._host, self._port, "https" if self._tls else "http")
 
     @property
     def connection_string(self) -> str:
@@ -98,11 +111,12 @@ class LocalCosmos:
 
     async def __aenter__(self) -> Self:
         """Starts to listen."""
+        tls = await asyncio.to_thread(_tls_context, self._host) if self._tls else None
         runner = web.ServerRunner(
             web.Server(self._answer, access_log=None), shutdown_timeout=_SECONDS_FOR_LAST_ANSWERS
         )
         self._port = await self._listening.enter_async_context(
-            listening(runner, self._host, self._port)
+            listening(runner, self._host, self._port, tls)
         )
         return self
 
@@ -139,7 +153,7 @@ class LocalCosmos:
 
     def _failed(self, call: Call, fail: Fail) -> web.Response:
         self._apply(call, fail)
-        error = ordered_failure(int(fail.code), fail.sub_status, fail.retry_after)
+        error = ordered_failure(fail)
         self._log(call, str(error.status))
         return _written(self._service.refuse(call, error))
 
@@ -173,11 +187,18 @@ def _container(entity: str, path: str) -> ContainerProperties:
     return ContainerProperties(database=database, id=name, partition_key_paths=(path,))
 
 
+def _tls_context(host: str) -> ssl.SSLContext:
+    from local_azure.certificates import self_signed_context  # noqa: PLC0415  (needs the extra)
+
+    return self_signed_context(host)
+
+
 async def _received(http: web.BaseRequest) -> Request:
     return Request(
         method=http.method,
         path=http.raw_path.partition("?")[0],
         headers=http.headers,
+        scheme=http.scheme,
         body=await _body(http),
     )
 

@@ -12,17 +12,22 @@ from local_azure.cosmos.account import Account
 from local_azure.cosmos.authorization import authorize
 from local_azure.cosmos.call import read_call
 from local_azure.cosmos.charges import METADATA_CHARGE
-from local_azure.cosmos.errors import CosmosError, not_emulated
+from local_azure.cosmos.conflicts import Conflicts
+from local_azure.cosmos.errors import CosmosError, bad_request, not_emulated
+from local_azure.cosmos.feeds import Feeds
 from local_azure.cosmos.items import Items
-from local_azure.cosmos.resources import PARTITION_KEY_RANGE, Resources
+from local_azure.cosmos.resources import Resources
 from local_azure.cosmos.routing import OTHER
+from local_azure.cosmos.sessions import PARTITION_KEY_RANGE, session_token
 from local_azure.cosmos.wire import Response
+from local_azure.faults import Faults
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Mapping
 
     from local_azure.cosmos.batch import Reported
     from local_azure.cosmos.call import Call
+    from local_azure.cosmos.containers import ExpiredIds
     from local_azure.cosmos.documents import Stored
     from local_azure.cosmos.properties import ContainerProperties
     from local_azure.cosmos.wire import Request
@@ -43,6 +48,8 @@ class Service:
         now: Seconds since the epoch.
         key: The account's master key.
         failed_batch_reports: The operation that a failed batch reports, where several fail.
+        expired_ids: Whether a new document may take the id of an expired one.
+        faults: What befalls single operations of a batch.
 
     Raises:
         ValueError: A container cannot be created.
@@ -55,14 +62,20 @@ class Service:
         now: Callable[[], float],
         key: str = EMULATOR_KEY,
         failed_batch_reports: Reported = "first",
+        expired_ids: ExpiredIds = "free",
+        faults: Faults | None = None,
     ) -> None:
         self._now = now
         self._key = base64.b64decode(key)
-        self._account = Account(now)
+        self._account = Account(now, expired_ids)
         for properties in containers:
             self._add(properties)
-        items = Items(self._account, now, failed_batch_reports)
-        self._operations = _operations(items, Resources(self._account))
+        self._operations = _operations(
+            Items(self._account, now, failed_batch_reports, faults or Faults()),
+            Feeds(self._account, now),
+            Resources(self._account, now),
+            Conflicts(self._account),
+        )
 
     def _add(self, properties: ContainerProperties) -> None:
         try:
@@ -86,6 +99,8 @@ class Service:
             response = self._carried_out(call)
         except CosmosError as error:
             return self.refuse(call, error)
+        except RecursionError:
+            return self.refuse(call, bad_request("The query nests too deeply."))
         return self._completed(call, response)
 
     def refuse(self, call: Call, error: CosmosError) -> Response:
@@ -137,29 +152,42 @@ class Service:
             wire.ALT_CONTENT_PATH: quote(path, safe=_PATH_CHARACTERS),
             wire.LSN: str(container.lsn),
             wire.PARTITION_KEY_RANGE_ID: PARTITION_KEY_RANGE,
-            wire.SESSION_TOKEN: f"{PARTITION_KEY_RANGE}:-1#{container.lsn}",
+            wire.SESSION_TOKEN: session_token(container),
         }
 
 
-def _operations(items: Items, resources: Resources) -> Mapping[str, Callable[[Call], Response]]:
+def _operations(
+    items: Items, feeds: Feeds, resources: Resources, conflicts: Conflicts
+) -> Mapping[str, Callable[[Call], Response]]:
     return {
         "read_account": resources.read_account,
         "create_database": resources.create_database,
         "read_database": resources.read_database,
         "list_databases": resources.list_databases,
+        "query_databases": resources.query_databases,
         "delete_database": resources.delete_database,
         "create_container": resources.create_container,
         "read_container": resources.read_container,
         "replace_container": resources.replace_container,
         "list_containers": resources.list_containers,
+        "query_containers": resources.query_containers,
         "delete_container": resources.delete_container,
         "read_partition_key_ranges": resources.read_partition_key_ranges,
+        "list_conflicts": conflicts.list,
+        "query_conflicts": conflicts.query,
+        "read_conflict": conflicts.find,
+        "delete_conflict": conflicts.find,
         "create": items.create,
         "read": items.read,
         "replace": items.replace,
         "upsert": items.upsert,
+        "patch": items.patch,
         "delete": items.delete,
         "batch": items.batch,
+        "delete_partition": items.delete_partition,
+        "list": feeds.list,
+        "query": feeds.query,
+        "change_feed": feeds.change_feed,
     }
 
 
