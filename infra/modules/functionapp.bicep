@@ -54,6 +54,8 @@ var hostSettings = {
   AzureWebJobsStorage__clientId: consumer.properties.clientId
   APPLICATIONINSIGHTS_AUTHENTICATION_STRING: 'ClientId=${consumer.properties.clientId};Authorization=AAD'
   PYTHON_APPLICATIONINSIGHTS_ENABLE_TELEMETRY: 'true'
+  // A span of the SDK holds the URL, and so the key, of every request to Cosmos DB.
+  OTEL_PYTHON_DISABLED_INSTRUMENTATIONS: 'azure_sdk,requests,urllib,urllib3'
   AZURE_CLIENT_ID: consumer.properties.clientId
   ServiceBus__credential: 'managedidentity'
   ServiceBus__clientId: consumer.properties.clientId

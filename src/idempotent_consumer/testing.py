@@ -10,6 +10,7 @@ import heapq
 import itertools
 import json
 from collections import deque
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any, TypeVar, assert_never
@@ -28,10 +29,11 @@ from idempotent_consumer.core.commit import (
 from idempotent_consumer.core.decide import Abandon, Complete, DeadLetter, Hold, Settlement
 from idempotent_consumer.core.delivery import Delivery, JsonObject
 from idempotent_consumer.core.marker import read_marker
-from idempotent_consumer.engine.ports import Settled
+from idempotent_consumer.engine.settled import Settled
 
 if TYPE_CHECKING:
     from collections.abc import Coroutine, Mapping
+    from contextlib import AbstractContextManager
 
     from idempotent_consumer.core.plan import Plan
     from idempotent_consumer.core.request import Place
@@ -340,6 +342,10 @@ class RecordingTelemetry:
     """Keeps every event."""
 
     events: list[Event] = field(default_factory=list)
+
+    def handling(self, delivery: Delivery) -> AbstractContextManager[None]:
+        """See `Telemetry`."""
+        return nullcontext()
 
     def record(self, event: Event) -> None:
         """See `Telemetry`."""

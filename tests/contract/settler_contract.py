@@ -9,7 +9,7 @@ import pytest
 
 from idempotent_consumer.core.decide import Abandon, Complete, DeadLetter, Hold
 from idempotent_consumer.core.reasons import Reason
-from idempotent_consumer.engine.ports import Settled
+from idempotent_consumer.engine.settled import Settled
 
 if TYPE_CHECKING:
     from idempotent_consumer.core.decide import Settlement

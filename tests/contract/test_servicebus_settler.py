@@ -13,7 +13,7 @@ import pytest_asyncio
 from azure.servicebus import ServiceBusMessage
 
 from idempotent_consumer.core.decide import Complete
-from idempotent_consumer.engine.ports import Settled
+from idempotent_consumer.engine.settled import Settled
 from idempotent_consumer.servicebus import settlement
 from idempotent_consumer.servicebus.client import POLL, client_from_connection_string
 from idempotent_consumer.servicebus.delivery import to_delivery

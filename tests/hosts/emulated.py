@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import json
-from contextlib import asynccontextmanager
+from contextlib import asynccontextmanager, nullcontext
 from dataclasses import dataclass, field
 from datetime import timedelta
 from itertools import count
@@ -24,10 +24,12 @@ from tests.unit.core.samples import order_consumer
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator, Callable
+    from contextlib import AbstractContextManager
 
     from azure.servicebus.aio import ServiceBusClient
 
     from idempotent_consumer.core.consumer import Consumer
+    from idempotent_consumer.core.delivery import Delivery
     from idempotent_consumer.engine.events import Event
     from idempotent_consumer.engine.ports import Clock, Store
     from idempotent_consumer.servicebus.events import WorkerEvent
@@ -69,6 +71,9 @@ class Recorder:
     """Keeps what engine and worker report."""
 
     events: list[Event | WorkerEvent] = field(default_factory=list)
+
+    def handling(self, delivery: Delivery) -> AbstractContextManager[None]:
+        return nullcontext()
 
     def record(self, event: Event | WorkerEvent) -> None:
         self.events.append(event)

@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from idempotent_consumer.core.decide import Complete
 from idempotent_consumer.core.outcome import OutcomeName
 from idempotent_consumer.engine.events import Handled
-from idempotent_consumer.engine.ports import Settled
+from idempotent_consumer.engine.settled import Settled
 from idempotent_consumer.servicebus.client import client_from_connection_string
 from idempotent_consumer.servicebus.events import (
     LockNotRenewed,

@@ -16,7 +16,7 @@ from idempotent_consumer.core.delivery import Delivery
 from idempotent_consumer.core.outcome import Outcome, OutcomeName, failed, rejected
 from idempotent_consumer.core.reasons import Reason
 from idempotent_consumer.engine.events import CircuitClosed, CircuitOpened, Handled
-from idempotent_consumer.engine.ports import Settled
+from idempotent_consumer.engine.settled import Settled
 from idempotent_consumer.telemetry import DURATION, LOGGER, MESSAGES, LogTelemetry
 from tests.infra.deployed import (
     ACCOUNTS,

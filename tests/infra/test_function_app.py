@@ -22,6 +22,7 @@ OTHERS_READ = {
     "AzureWebJobsStorage__clientId": "host",
     "AzureWebJobsStorage__credential": "host",
     "ORDERS_QUEUE": "the trigger's %ORDERS_QUEUE%",
+    "OTEL_PYTHON_DISABLED_INSTRUMENTATIONS": "Python worker",
     "PYTHON_APPLICATIONINSIGHTS_ENABLE_TELEMETRY": "Python worker",
     "ServiceBus__credential": "the trigger's connection",
 }

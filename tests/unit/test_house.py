@@ -25,7 +25,16 @@ LIBRARY = ROOT / "src" / "idempotent_consumer"
 DOCUMENTS = sorted(ROOT.glob("*.md"))
 
 # What the base must not load: it belongs to an extra, to development, or to the example.
-NOT_IN_THE_BASE = {"azure.functions", "azure.monitor", "azure.servicebus", "grpc", "local_azure", "pydantic", "shop", "typer"}
+NOT_IN_THE_BASE = {
+    "azure.functions",
+    "azure.monitor",
+    "azure.servicebus",
+    "grpc",
+    "local_azure",
+    "pydantic",
+    "shop",
+    "typer",
+}
 
 
 def project(folder: Path = ROOT) -> dict[str, Any]:

@@ -2,8 +2,11 @@ from __future__ import annotations
 
 import json
 import logging
+import re
 import sys
+from dataclasses import fields
 from hashlib import sha256
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, get_args
 
 import pytest
@@ -23,7 +26,7 @@ from idempotent_consumer.core.delivery import Delivery
 from idempotent_consumer.core.outcome import Outcome, OutcomeName
 from idempotent_consumer.core.reasons import Reason
 from idempotent_consumer.engine.events import CircuitClosed, CircuitOpened, Event, Handled
-from idempotent_consumer.engine.ports import Settled
+from idempotent_consumer.engine.settled import Settled
 from idempotent_consumer.servicebus.events import WorkerEvent
 from idempotent_consumer.telemetry import (
     DURATION,
@@ -35,6 +38,7 @@ from idempotent_consumer.telemetry import (
     JsonFormatter,
     LineFormatter,
     LogTelemetry,
+    names,
 )
 
 if TYPE_CHECKING:
@@ -235,6 +239,24 @@ def test_any_other_event_is_logged_with_its_own_fields(
     assert lines.one().levelno == level
     assert told["message"] == message
     assert told.items() >= {name: getattr(event, name) for name in event.__slots__}.items()
+
+
+PAGE = (Path(__file__).parents[2] / "docs" / "telemetry.md").read_text("utf-8")
+NAMES = [value for name, value in vars(names).items() if name.isupper() and name != "SPAN_PREFIX"]
+
+
+@pytest.mark.parametrize("name", NAMES)
+def test_the_document_knows_each_name(name: str) -> None:
+    assert f"`{name}`" in PAGE
+
+
+@pytest.mark.parametrize("event", LINES)
+def test_the_document_knows_the_fields_of_each_line(event: type[Event | WorkerEvent]) -> None:
+    row = re.search(rf"^\| `{LINES[event].message}` \| (\w+) \| (.*) \|$", PAGE, re.MULTILINE)
+    assert row
+    assert row[1] == logging.getLevelName(LINES[event].level)
+    own = {field.name for field in fields(event)}
+    assert own - {"delivery"} <= set(re.findall(r"`(\w+)`", row[2]))
 
 
 def test_each_event_has_a_row() -> None:

@@ -7,6 +7,7 @@ file, and nothing in it knows which store answered or which host runs.
 from __future__ import annotations
 
 from dataclasses import dataclass
+from datetime import datetime, timedelta
 from typing import TYPE_CHECKING, assert_never
 
 from idempotent_consumer.core.canonical import canonical
@@ -27,8 +28,6 @@ from idempotent_consumer.core.reasons import Reason
 from idempotent_consumer.core.request_hash import differing
 
 if TYPE_CHECKING:
-    from datetime import datetime
-
     from idempotent_consumer.core.commit import CommitResult, ReadResult
     from idempotent_consumer.core.delivery import JsonObject
     from idempotent_consumer.core.request import Request
@@ -100,7 +99,11 @@ def _judge_marker(marker: Marker | Illegible, attempt: Attempt) -> Outcome:
         return rejected(Reason.CONFLICT_NOT_DUPLICATE, "another consumer's marker stands there")
     received = request.content_under(marker.request_hash.selection)
     if received.digest() == marker.request_hash.digest:
-        return Outcome(name=OutcomeName.DUPLICATE, cause=_duplicate_cause(marker, attempt))
+        return Outcome(
+            name=OutcomeName.DUPLICATE,
+            cause=_duplicate_cause(marker, attempt),
+            age=max(attempt.received_at - marker.committed_at, timedelta()),
+        )
     names = differing(marker.field_digests, received.field_digests(marker.token))
     return _mismatch(
         f"stored {marker.request_hash.digest[:12]}, received {received.digest()[:12]}", names

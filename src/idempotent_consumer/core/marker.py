@@ -108,8 +108,15 @@ def _read(stored: Mapping[str, Any]) -> Marker:
             ),
         ),
         token=stored["token"],
-        committed_at=datetime.fromisoformat(stored["committedAt"]),
+        committed_at=_moment(stored["committedAt"]),
         sequence_number=None if number is None else int(number),
-        enqueued_time=None if enqueued is None else datetime.fromisoformat(enqueued),
+        enqueued_time=None if enqueued is None else _moment(enqueued),
         field_digests=dict(stored["fieldDigests"]),
     )
+
+
+def _moment(text: str) -> datetime:
+    moment = datetime.fromisoformat(text)
+    if moment.tzinfo is None:
+        raise ValueError("a moment without a time zone is none")
+    return moment

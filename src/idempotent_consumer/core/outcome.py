@@ -4,8 +4,12 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 from enum import StrEnum
+from typing import TYPE_CHECKING
 
 from idempotent_consumer.core.reasons import Reason
+
+if TYPE_CHECKING:
+    from datetime import timedelta
 
 
 class OutcomeName(StrEnum):
@@ -30,12 +34,15 @@ class Outcome:
         cause: Why, in a few fixed words: it becomes a metric's attribute.
         reason: Under which a delivery with this outcome is dead-lettered, if it ever is.
         description: What the dead letter and the log say besides; no values of the message.
+        age: How long before a duplicate's receipt the marker was committed; zero where it
+            was committed later, or by a clock that is ahead.
     """
 
     name: OutcomeName
     cause: str = ""
     reason: Reason | None = None
     description: str = ""
+    age: timedelta | None = None
 
 
 def rejected(reason: Reason, description: str = "") -> Outcome:

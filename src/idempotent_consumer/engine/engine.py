@@ -59,30 +59,41 @@ class Engine:
         self._new_token = new_token
         self._failures = Failures()
 
-    async def handle(self, delivery: Delivery, settler: Settler) -> Outcome:
-        """Finds the outcome, settles accordingly, and reports both."""
-        began = self._clock.monotonic()
-        request = self._attempted(lambda: self._consumer.read(delivery))
-        outcome = request if isinstance(request, Outcome) else await self._find_outcome(request)
-        settlement = decide(outcome, self._stage(delivery, outcome))
-        settled = await settler.settle(settlement)
-        self._telemetry.record(
-            Handled(
-                consumer=self._consumer.name,
-                key=None if isinstance(request, Outcome) else request.key,
-                delivery=delivery,
-                outcome=outcome,
-                settlement=settlement,
-                settled=settled,
-                seconds=self._clock.monotonic() - began,
+    async def handle(
+        self, delivery: Delivery, settler: Settler, *, since: float | None = None
+    ) -> Outcome:
+        """Finds the outcome, settles accordingly, and reports both.
+
+        Args:
+            since: When the budget began to run, by the clock's `monotonic`; now, unless the
+                delivery has waited already.
+        """
+        began = self._clock.monotonic() if since is None else since
+        with self._telemetry.handling(delivery):
+            request = self._attempted(lambda: self._consumer.read(delivery))
+            if isinstance(request, Outcome):
+                outcome, key = request, None
+            else:
+                outcome, key = await self._find_outcome(request, began), request.key
+            settlement = decide(outcome, self._stage(delivery, outcome))
+            settled = await settler.settle(settlement)
+            self._telemetry.record(
+                Handled(
+                    consumer=self._consumer.name,
+                    key=key,
+                    delivery=delivery,
+                    outcome=outcome,
+                    settlement=settlement,
+                    settled=settled,
+                    seconds=self._clock.monotonic() - began,
+                )
             )
-        )
         return outcome
 
-    async def _find_outcome(self, request: Request) -> Outcome:
+    async def _find_outcome(self, request: Request, began: float) -> Outcome:
         """May return anywhere: it settles nothing."""
         attempt = self._new_attempt(request)
-        store = self._retrying_store()
+        store = self._retrying_store(began)
         redelivered = request.delivery.delivery_count > 1
         if redelivered and (known := judge_read(await store.read(request.place), attempt)):
             return known
@@ -125,13 +136,10 @@ class Engine:
         except Exception as error:  # noqa: BLE001  # the user's code may raise anything
             return failed("handler error", _where(error))
 
-    def _retrying_store(self) -> Retrying:
+    def _retrying_store(self, began: float) -> Retrying:
         working_time = self._profile.budget.total_seconds() - CALL_LIMIT
         return Retrying(
-            self._store,
-            self._clock,
-            deadline=self._clock.monotonic() + working_time,
-            chance=self._chance,
+            self._store, self._clock, deadline=began + working_time, chance=self._chance
         )
 
 

@@ -9,7 +9,7 @@ if TYPE_CHECKING:
     from idempotent_consumer.core.decide import Settlement
     from idempotent_consumer.core.delivery import Delivery
     from idempotent_consumer.core.outcome import Outcome
-    from idempotent_consumer.engine.ports import Settled
+    from idempotent_consumer.engine.settled import Settled
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

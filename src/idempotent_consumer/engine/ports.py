@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
-from enum import StrEnum
 from typing import TYPE_CHECKING, Protocol
 
 if TYPE_CHECKING:
+    from contextlib import AbstractContextManager
     from datetime import datetime
 
     from idempotent_consumer.core.commit import CommitResult, Fault, ReadResult
     from idempotent_consumer.core.decide import Settlement
+    from idempotent_consumer.core.delivery import Delivery
     from idempotent_consumer.core.plan import Plan
     from idempotent_consumer.core.request import Place
     from idempotent_consumer.engine.events import Event
+    from idempotent_consumer.engine.settled import Settled
 
 
 class Store(Protocol):
@@ -29,16 +31,6 @@ class Store(Protocol):
     async def probe(self) -> Fault | None:
         """The fault that a point read meets now; ``None`` if it is answered."""
         ...
-
-
-class Settled(StrEnum):
-    """What became of a settlement."""
-
-    CONFIRMED = "confirmed"
-    LOCK_LOST = "lock lost"
-    """The lock was gone: settled all the same, or to be delivered again. Nobody knows."""
-    UNKNOWN = "unknown"
-    """No answer; the message may be delivered again."""
 
 
 class Settler(Protocol):
@@ -67,6 +59,10 @@ class Clock(Protocol):
 
 class Telemetry(Protocol):
     """Logs, counts and traces: the only place that does."""
+
+    def handling(self, delivery: Delivery) -> AbstractContextManager[None]:
+        """A delivery is handled within it, and `Handled` recorded; never raises by itself."""
+        ...
 
     def record(self, event: Event) -> None:
         """Takes note of an event; never raises, never blocks."""

@@ -7,7 +7,7 @@ from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING
 
 from idempotent_consumer.core.decide import Abandon
-from idempotent_consumer.engine.ports import Settled
+from idempotent_consumer.engine.settled import Settled
 from idempotent_consumer.functions.delivery import to_delivery
 from idempotent_consumer.functions.settlement import HostSettler
 from idempotent_consumer.functions.trace import host_span

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 import grpc.aio
 
 from idempotent_consumer.core.decide import Hold
-from idempotent_consumer.engine.ports import Settled
+from idempotent_consumer.engine.settled import Settled
 from idempotent_consumer.functions.settlement_request import settlement_request
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, assert_never
 from azure.servicebus.exceptions import MessageAlreadySettled, MessageLockLostError
 
 from idempotent_consumer.core.decide import Abandon, Complete, DeadLetter, Hold
-from idempotent_consumer.engine.ports import Settled
+from idempotent_consumer.engine.settled import Settled
 
 if TYPE_CHECKING:
     from azure.servicebus import ServiceBusReceivedMessage

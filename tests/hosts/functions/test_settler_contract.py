@@ -17,7 +17,7 @@ import grpc.aio
 from idempotent_consumer.core.decide import Abandon, Complete, DeadLetter
 from idempotent_consumer.core.reasons import Reason
 from idempotent_consumer.engine.clock import SystemClock
-from idempotent_consumer.engine.ports import Settled
+from idempotent_consumer.engine.settled import Settled
 from idempotent_consumer.functions.settlement import HostSettler, SettlementService
 from idempotent_consumer.testing import MemoryBroker, VirtualClock
 from tests.contract.settler_contract import SettlerContract, Whereabouts

@@ -61,6 +61,7 @@ def test_a_document_without_a_marker_has_none() -> None:
         {"hash": {"tag": "sha256:jcs9"}},
         {"hash": None},
         {"committedAt": "yesterday"},
+        {"committedAt": "2026-01-01T12:00:00"},
         {"hash": {**MARKER.as_json()["hash"], "only": []}},  # type: ignore[dict-item]
     ],
 )

@@ -2,7 +2,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 from datetime import timedelta
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 import pytest
 
@@ -24,6 +24,9 @@ from idempotent_consumer.core.outcome import OutcomeName
 from idempotent_consumer.core.reasons import Reason
 from idempotent_consumer.core.request_hash import Selection
 from tests.unit.core.samples import NOON, ORDER, delivery, order_consumer
+
+if TYPE_CHECKING:
+    from datetime import datetime
 
 REQUEST = order_consumer().read(delivery())
 ATTEMPT = Attempt(request=REQUEST, token="mine", received_at=NOON)
@@ -86,6 +89,25 @@ def test_a_duplicate_says_where_it_comes_from(
 ) -> None:
     marker = replace(THEIRS, committed_at=committed, sequence_number=sequence_number)
     assert cause == judge_commit(Exists(marker), ATTEMPT).cause
+
+
+@pytest.mark.parametrize(
+    ("committed", "age"),
+    [
+        (NOON - timedelta(hours=1), timedelta(hours=1)),
+        (NOON + timedelta(seconds=1), timedelta()),
+    ],
+)
+def test_a_duplicate_is_as_old_as_the_marker_and_no_younger_than_now(
+    committed: datetime, age: timedelta
+) -> None:
+    marker = replace(THEIRS, committed_at=committed)
+    assert age == judge_commit(Exists(marker), ATTEMPT).age
+
+
+@pytest.mark.parametrize("result", [Committed(), Exists(replace(THEIRS, token="mine"))])
+def test_only_a_duplicate_has_an_age(result: CommitResult) -> None:
+    assert judge_commit(result, ATTEMPT).age is None
 
 
 def test_a_mismatch_names_the_fields_that_differ_and_no_values() -> None:

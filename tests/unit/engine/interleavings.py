@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
 
     from idempotent_consumer.core.decide import Settlement
-    from idempotent_consumer.engine.ports import Settled, Settler
+    from idempotent_consumer.engine.ports import Settler
+    from idempotent_consumer.engine.settled import Settled
 
 
 class HurriedClock(VirtualClock):

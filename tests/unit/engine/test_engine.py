@@ -12,7 +12,7 @@ from idempotent_consumer.core.entity import Entity
 from idempotent_consumer.core.outcome import OutcomeName
 from idempotent_consumer.core.reasons import Reason, Rejected
 from idempotent_consumer.core.writes import Create
-from idempotent_consumer.engine.ports import Settled
+from idempotent_consumer.engine.settled import Settled
 from idempotent_consumer.testing import MemoryStore, Trouble
 from tests.unit.core.samples import ORDER
 from tests.unit.engine.bench import Bench

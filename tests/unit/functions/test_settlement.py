@@ -13,7 +13,7 @@ import grpc
 
 from idempotent_consumer.core.decide import Abandon, Complete, DeadLetter, Hold
 from idempotent_consumer.core.reasons import Reason
-from idempotent_consumer.engine.ports import Settled
+from idempotent_consumer.engine.settled import Settled
 from idempotent_consumer.functions.settlement import HostSettler, SettlementService
 from idempotent_consumer.functions.settlement_request import settlement_request
 from idempotent_consumer.testing import VirtualClock
