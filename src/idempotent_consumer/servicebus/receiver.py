@@ -10,6 +10,7 @@ times as fast together as one by one. So receiving has its turn alone, and they 
 from __future__ import annotations
 
 import asyncio
+import time
 from contextlib import asynccontextmanager, suppress
 from typing import TYPE_CHECKING
 
@@ -33,12 +34,16 @@ class QueueReceiver:
     Args:
         client: Closed by whoever made it.
         client_id: Of the identity in use, where one is configured; for advice.
+
+    Attributes:
+        round_trip: Seconds that the last settlement or renewal took.
     """
 
     def __init__(
         self, client: ServiceBusClient, queue: str, *, client_id: str | None = None
     ) -> None:
         self.address = QueueAddress.of(client, queue, client_id)
+        self.round_trip = 0.0
         self._client = client
         self._turns = Turns()
         self._opening = asyncio.Lock()
@@ -68,7 +73,10 @@ class QueueReceiver:
             Exception: It cannot be opened.
         """
         async with self._turns.shared():
-            yield await self._open()
+            receiver = await self._open()
+            began = time.monotonic()
+            yield receiver
+            self.round_trip = time.monotonic() - began
 
     async def close(self) -> None:
         """Closes the link; the next call opens it anew."""

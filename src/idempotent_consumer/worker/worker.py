@@ -29,7 +29,10 @@ if TYPE_CHECKING:
 
 IDLE_WAIT = 5.0
 BUSY_WAIT = 0.05
+LONGEST_BUSY_WAIT = 1.0
 """Seconds that a receive call waits; what is being handled cannot be settled meanwhile."""
+ROUND_TRIPS = 3
+"""A receive call waits for so many at least: the SDK gives back what comes after its end."""
 FIRST_PAUSE = 1.0
 LONGEST_PAUSE = 30.0
 
@@ -115,12 +118,16 @@ class QueueWorker:
         # The SDK waits for all that it is asked for, so the first message is asked for by itself.
         count = self._concurrency - len(self._handling) if busy and not alone else 1
         try:
-            messages = await self._receiver.receive(count, BUSY_WAIT if busy else IDLE_WAIT)
+            messages = await self._receiver.receive(count, self._wait() if busy else IDLE_WAIT)
         except Exception as error:  # noqa: BLE001  # whatever it was, the queue is tried again
             await self._recover(error)
             return set()
         self._succeeded()
         return {self._start(message) for message in messages}
+
+    def _wait(self) -> float:
+        """How long a receive call waits while messages are being handled."""
+        return min(max(BUSY_WAIT, ROUND_TRIPS * self._receiver.round_trip), LONGEST_BUSY_WAIT)
 
     def _start(self, message: ServiceBusReceivedMessage) -> asyncio.Task[None]:
         task = asyncio.create_task(self._handle(message))

@@ -23,7 +23,13 @@ from idempotent_consumer.servicebus.events import (
     WorkerStopped,
 )
 from idempotent_consumer.testing import VirtualClock
-from idempotent_consumer.worker.worker import LONGEST_PAUSE, QueueWorker
+from idempotent_consumer.worker.worker import (
+    BUSY_WAIT,
+    IDLE_WAIT,
+    LONGEST_BUSY_WAIT,
+    LONGEST_PAUSE,
+    QueueWorker,
+)
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -46,6 +52,8 @@ class FakeReceiver:
 
     answers: deque[list[ServiceBusReceivedMessage] | Exception]
     asked_for: list[int] = field(default_factory=list)
+    waits: list[float] = field(default_factory=list)
+    round_trip: float = 0.0
     address: QueueAddress = ADDRESS
     exhausted: asyncio.Event = field(default_factory=asyncio.Event)
     closed: int = 0
@@ -55,6 +63,7 @@ class FakeReceiver:
             self.exhausted.set()
             await asyncio.Event().wait()
         self.asked_for.append(count)
+        self.waits.append(wait)
         answer = self.answers.popleft()
         if isinstance(answer, Exception):
             raise answer
@@ -146,6 +155,20 @@ async def test_the_first_message_is_asked_for_by_itself_and_then_all_that_may_be
     worker = started([message("a")], [message("b")], engine=FakeEngine(), concurrency=4)
     await worker.receiver.exhausted.wait()
     assert worker.receiver.asked_for == [1, 3]
+    worker.engine.allowed.set()
+    await worker.stop()
+
+
+@pytest.mark.parametrize(
+    ("round_trip", "wait"), [(0.001, BUSY_WAIT), (0.1, 0.3), (9.0, LONGEST_BUSY_WAIT)]
+)
+async def test_a_receive_call_outlasts_the_way_to_a_queue_far_off(
+    round_trip: float, wait: float
+) -> None:
+    worker = started([message("a")], [message("b")], engine=FakeEngine(), concurrency=4)
+    worker.receiver.round_trip = round_trip
+    await worker.receiver.exhausted.wait()
+    assert worker.receiver.waits == [IDLE_WAIT, pytest.approx(wait)]
     worker.engine.allowed.set()
     await worker.stop()
 
