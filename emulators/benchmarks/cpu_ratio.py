@@ -1,4 +1,4 @@
-"""``python -m emulators.benchmarks.cpu_ratio``: the emulator's CPU time beside its client's.
+"""``python -m emulators.benchmarks.cpu_ratio``: the emulators' CPU time beside their clients'.
 
 Each operation is done a number of times, one after the other, by the unmodified SDK against
 an emulator in another process. A ratio below one means that tests wait for the client.
@@ -8,28 +8,26 @@ from __future__ import annotations
 
 import argparse
 import asyncio
-import multiprocessing
-import sys
 import time
-from contextlib import contextmanager
 from typing import TYPE_CHECKING, Final
 
 from azure.cosmos.aio import CosmosClient
+from azure.servicebus import ServiceBusMessage
+from azure.servicebus.aio import ServiceBusClient
 
-from local_azure.background import BackgroundLoop
-from local_azure.cosmos import LocalCosmos
+from emulators.benchmarks.emulated import Used, cosmos, emulated, say, service_bus
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Iterator
-    from multiprocessing.connection import Connection
+    from collections.abc import Awaitable, Callable
     from typing import Any
 
     from azure.cosmos.aio import ContainerProxy
+    from azure.servicebus.aio import ServiceBusReceiver
 
     Operation = Callable[[ContainerProxy, int], Awaitable[Any]]
 
 _PADDING: Final = "x" * 900
-"""Makes documents of about a kilobyte."""
+"""Makes documents and messages of about a kilobyte."""
 
 
 def _document(number: int, kind: str = "order") -> dict[str, Any]:
@@ -58,62 +56,65 @@ def main() -> None:
     """Measures and prints."""
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("--times", type=int, default=500, help="each operation (%(default)s)")
-    asyncio.run(_measure(parser.parse_args().times))
+    times = parser.parse_args().times
+    say(f"{'':22}{'client':>10}{'emulator':>10}{'ratio':>7}")
+    asyncio.run(_measure_cosmos(times))
+    asyncio.run(_measure_service_bus(times))
 
 
-async def _measure(times: int) -> None:
-    with _emulator() as (connection_string, cpu_time):
+async def _measure_cosmos(times: int) -> None:
+    with emulated(cosmos) as (connection_string, used):
         async with CosmosClient.from_connection_string(connection_string) as client:
             orders = client.get_database_client("shop").get_container_client("orders")
             await orders.create_item(_document(-1))
-            _say(f"{'':12}{'client':>10}{'emulator':>10}{'ratio':>7}")
             for name, operation in _OPERATIONS.items():
-                await _measure_one(name, operation, orders, times, cpu_time)
+                with _measured(name, times, used):
+                    for number in range(times):
+                        await operation(orders, number)
 
 
-async def _measure_one(
-    name: str,
-    operation: Operation,
-    orders: ContainerProxy,
-    times: int,
-    cpu_time: Callable[[], float],
-) -> None:
-    client, emulator = time.process_time(), cpu_time()
-    for number in range(times):
-        await operation(orders, number)
-    client, emulator = time.process_time() - client, cpu_time() - emulator
-    micro = 1e6 / times
-    _say(f"{name:12}{client * micro:7.0f} µs{emulator * micro:7.0f} µs{emulator / client:7.2f}")
+async def _measure_service_bus(times: int) -> None:
+    with emulated(service_bus) as (connection_string, used):
+        async with (
+            ServiceBusClient.from_connection_string(connection_string) as client,
+            client.get_queue_sender("orders") as sender,
+            client.get_queue_receiver("orders", prefetch_count=0) as receiver,
+        ):
+            with _measured("send", times, used):
+                for number in range(times):
+                    await sender.send_messages(ServiceBusMessage(_PADDING, message_id=str(number)))
+            for name in ("abandon", "complete", "dead-letter"):
+                with _measured(f"receive and {name}", times // 3, used):
+                    await _settle(receiver, name, times // 3)
 
 
-@contextmanager
-def _emulator() -> Iterator[tuple[str, Callable[[], float]]]:
-    """An emulator in a process of its own: its address, and how much CPU time it has used."""
-    here, there = multiprocessing.Pipe()
-    process = multiprocessing.get_context("spawn").Process(target=_serve, args=(there,))
-    process.start()
-
-    def cpu_time() -> float:
-        here.send(True)
-        return float(here.recv())
-
-    try:
-        yield here.recv(), cpu_time
-    finally:
-        here.send(False)
-        process.join()
+async def _settle(receiver: ServiceBusReceiver, name: str, times: int) -> None:
+    for _ in range(times):
+        (message,) = await receiver.receive_messages(1, max_wait_time=5)
+        match name:
+            case "abandon":
+                await receiver.abandon_message(message)
+            case "complete":
+                await receiver.complete_message(message)
+            case _:
+                await receiver.dead_letter_message(message, reason="Measured")
 
 
-def _serve(connection: Connection) -> None:
-    """Runs the emulator, and tells its CPU time when asked, until told to stop."""
-    with BackgroundLoop() as loop, loop.entered(LocalCosmos({"shop/orders": "/orderId"})) as cosmos:
-        connection.send(cosmos.connection_string)
-        while connection.recv():
-            connection.send(time.process_time())
+class _measured:  # noqa: N801  # reads as a statement
+    """Says how much CPU time both took within the context, an operation."""
 
+    def __init__(self, name: str, times: int, used: Callable[[], Used]) -> None:
+        self._name = name
+        self._times = times
+        self._used = used
 
-def _say(line: str) -> None:
-    sys.stdout.write(f"{line}\n")
+    def __enter__(self) -> None:
+        self._client, self._emulator = time.process_time(), self._used().seconds
+
+    def __exit__(self, *_: object) -> None:
+        client = (time.process_time() - self._client) * 1e6 / self._times
+        emulator = (self._used().seconds - self._emulator) * 1e6 / self._times
+        say(f"{self._name:22}{client:7.0f} µs{emulator:7.0f} µs{emulator / client:7.2f}")
 
 
 if __name__ == "__main__":

@@ -76,4 +76,24 @@ _COSMOS: Final = Suite(
     ),
 )
 
-SUITES: Final = {suite.name: suite for suite in (_COSMOS,)}
+_SERVICEBUS: Final = Suite(
+    name="servicebus",
+    package="azure-servicebus",
+    plugin="emulators.conformance.servicebus",
+    seconds=600,  # they mostly sleep
+    options=("-o", "asyncio_mode=auto", "-n", "4", "--dist", "worksteal"),
+    files=(
+        "test_queues.py",
+        "async_tests/test_queues_async.py",
+        "test_sessions.py",
+        "async_tests/test_sessions_async.py",
+        "test_subscriptions.py",
+        "async_tests/test_subscriptions_async.py",
+        "test_topic.py",
+        "async_tests/test_topic_async.py",
+        "test_list_sessions.py",
+        "async_tests/test_list_sessions_async.py",
+    ),
+)
+
+SUITES: Final = {suite.name: suite for suite in (_COSMOS, _SERVICEBUS)}

@@ -16,8 +16,10 @@ from idempotent_consumer.cli.commands import app
 from idempotent_consumer.cli.exit_codes import ExitCode
 from idempotent_consumer.doctor import MANAGEMENT, Severity
 from idempotent_consumer.settings import PROFILE
+from local_azure.admin import AdminEndpoint
 from local_azure.cosmos import EMULATOR_KEY, ContainerProperties, LocalCosmos
 from local_azure.servicebus import LocalServiceBus, QueueProperties
+from local_azure.servicebus.administration import Administration
 from tests.acceptance.shop import CONFIG, SETTINGS
 from tests.unit.doctor.services import (
     WITHOUT_END,
@@ -58,7 +60,7 @@ class SetUp:
         async with (
             LocalServiceBus(self.queues) as bus,
             LocalCosmos(self.containers) as cosmos,
-            served(management_of(self.queues, **self.shown)) as management,
+            self._management(bus) as management,
             served(several_write_regions(cosmos)) as everywhere,
         ):
             endpoint = everywhere if self.several_write_regions else cosmos.endpoint
@@ -69,6 +71,18 @@ class SetUp:
                 MANAGEMENT: management,
                 **self.settings,
             }
+
+    @asynccontextmanager
+    async def _management(self, bus: LocalServiceBus) -> AsyncIterator[str]:
+        """The emulator's own, unless it shall show what no emulated queue can have."""
+        if self.shown:
+            async with served(management_of(self.queues, **self.shown)) as url:
+                yield url
+        else:
+            routes = Administration(bus.entities, bus.key).routes()
+            admin = AdminEndpoint(clock=bus.clock, events=bus.events, faults={}, management=routes)
+            async with admin:
+                yield admin.url.rstrip("/")
 
 
 async def doctor(settings: Mapping[str, str], *options: str) -> Result:

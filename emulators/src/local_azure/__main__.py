@@ -19,10 +19,13 @@ from local_azure.cosmos import LocalCosmos, load_containers
 from local_azure.events import EventLog
 from local_azure.faults import Faults
 from local_azure.servicebus import Config, LocalServiceBus
+from local_azure.servicebus.administration import Administration
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Sequence
     from contextlib import AbstractAsyncContextManager
+
+    from aiohttp import web
 
 _CANNOT_START: Final = 2
 _Content = TypeVar("_Content")
@@ -111,6 +114,7 @@ def _is_loopback(host: str) -> bool:
 async def _started(options: argparse.Namespace, stack: AsyncExitStack) -> list[str]:
     """Starts what the options ask for; returns the lines that tell how to reach it."""
     lines: list[str] = []
+    management: list[web.RouteDef] = []
     faults = {"servicebus": Faults(), "cosmos": Faults()}
     shared: dict[str, Any] = {"host": options.host, "clock": Clock(), "events": EventLog()}
     listen = partial(_listening, stack, options)
@@ -120,6 +124,7 @@ async def _started(options: argparse.Namespace, stack: AsyncExitStack) -> list[s
         bus = LocalServiceBus(config, port=port, faults=faults["servicebus"], **shared)
         await listen(bus, "--service-bus-port", port)
         lines.append(f"ServiceBus={bus.connection_string}")
+        management = Administration(bus.entities, bus.key).routes()
     if options.cosmos is not None:
         containers = _content(options.cosmos, load_containers)
         port = options.cosmos_port
@@ -127,7 +132,7 @@ async def _started(options: argparse.Namespace, stack: AsyncExitStack) -> list[s
         cosmos = LocalCosmos(containers, port=port, tls=tls, faults=faults["cosmos"], **shared)
         await listen(cosmos, "--cosmos-port", port)
         lines.append(f"Cosmos={cosmos.connection_string}")
-    admin = AdminEndpoint(faults=faults, port=options.admin_port, **shared)
+    admin = AdminEndpoint(faults=faults, port=options.admin_port, management=management, **shared)
     await listen(admin, "--admin-port", options.admin_port)
     return [*lines, f"Admin={admin.url}"]
 

@@ -14,7 +14,7 @@ from local_azure.faults import Action, Delay, Drop, Fail, Faults, Hang
 from local_azure.listening import listening, url_of
 
 if TYPE_CHECKING:
-    from collections.abc import Awaitable, Callable, Mapping
+    from collections.abc import Awaitable, Callable, Mapping, Sequence
 
     from local_azure.clock import Clock
     from local_azure.events import Event, EventLog
@@ -61,6 +61,7 @@ class AdminEndpoint:
         faults: The faults that ``/faults`` sets, by service.
         host: Address to listen on.
         port: Port to listen on; 0 takes a free one, which stands here afterwards.
+        management: Routes of the management API, whose paths are those of entities.
     """
 
     clock: Clock
@@ -68,6 +69,7 @@ class AdminEndpoint:
     faults: Mapping[str, Faults]
     host: str = "127.0.0.1"
     port: int = 0
+    management: Sequence[web.RouteDef] = ()
     _listening: AsyncExitStack = field(default_factory=AsyncExitStack, init=False)
 
     @property
@@ -88,7 +90,7 @@ class AdminEndpoint:
         await self._listening.aclose()
 
     def _application(self) -> web.Application:
-        """Lays out the paths; those of entities stay free for the management API."""
+        """Lays out the paths; the management API, which takes all others, comes last."""
         application = web.Application(middlewares=[_errors_as_json])
         application.add_routes(
             [
@@ -100,6 +102,7 @@ class AdminEndpoint:
                 web.delete("/events", self._clear_events),
                 web.get("/clock", self._show_clock),
                 web.post("/clock", self._move_clock),
+                *self.management,
             ]
         )
         return application

@@ -40,8 +40,13 @@ class Ends:
             await self.sender.send_messages(message)
 
     async def receive(self) -> ServiceBusReceivedMessage:
-        (message,) = await self.receiver.receive_messages(1, max_wait_time=WAIT)
-        return message
+        return await receive_one(self.receiver)
+
+
+async def receive_one(receiver: ServiceBusReceiver) -> ServiceBusReceivedMessage:
+    """The next message, which must come."""
+    (message,) = await receiver.receive_messages(1, max_wait_time=WAIT)
+    return message
 
 
 QUICK: dict[str, Any] = {"keep_alive": 0, "socket_timeout": 0.05}

@@ -17,7 +17,7 @@ from azure.servicebus.exceptions import (
     ServiceBusError,
 )
 
-from emulators.tests.servicebus.conftest import QUICK, WAIT, Ends, connect, ends_of
+from emulators.tests.servicebus.conftest import QUICK, WAIT, Ends, connect, ends_of, receive_one
 from local_azure.clock import Clock
 from local_azure.servicebus import LocalServiceBus, QueueProperties
 
@@ -138,7 +138,7 @@ async def test_a_dead_letter_has_its_reason_and_can_be_completed(
     async with client.get_queue_receiver(
         "orders", sub_queue=ServiceBusSubQueue.DEAD_LETTER, prefetch_count=1, **QUICK
     ) as receiver:
-        message = await Ends(ends.sender, receiver).receive()
+        message = await receive_one(receiver)
         assert message.dead_letter_reason == "Invalid"
         assert message.dead_letter_error_description == "no total"
         assert message.dead_letter_source == "orders"
@@ -157,7 +157,7 @@ async def test_a_dead_letter_cannot_be_dead_lettered_again(
     async with client.get_queue_receiver(
         "orders", sub_queue=ServiceBusSubQueue.DEAD_LETTER, prefetch_count=1, **QUICK
     ) as receiver:
-        message = await Ends(ends.sender, receiver).receive()
+        message = await receive_one(receiver)
         with pytest.raises(ServiceBusError, match="cannot be dead-lettered"):
             await receiver.dead_letter_message(message)
     assert bus.queue("orders").dead_letter_count == 1
@@ -249,7 +249,7 @@ async def test_what_was_prefetched_is_given_back_on_close(
     async with client.get_queue_sender("orders", **QUICK) as sender:
         await sender.send_messages([ServiceBusMessage(b"x") for _ in range(10)])
         async with client.get_queue_receiver("orders", prefetch_count=20, **QUICK) as receiver:
-            await Ends(sender, receiver).receive()
+            await receive_one(receiver)
             assert bus.queue("orders").locked_count == 10
     assert bus.queue("orders").locked_count == 1
     assert len(bus.events.of("released")) == 9
@@ -278,13 +278,14 @@ async def test_a_queue_that_is_not_there_is_named(client: ServiceBusClient) -> N
     await asyncio.gather(sender.close(), receiver.close())
 
 
-async def test_what_is_not_emulated_yet_says_so(ends: Ends) -> None:
-    with pytest.raises(ServiceBusError, match="'peek-message' is not emulated yet"):
-        await ends.receiver.peek_messages()
+async def test_a_queue_can_be_looked_into_from_another_thread(
+    bus: LocalServiceBus, ends: Ends
+) -> None:
     await ends.send(ServiceBusMessage(b"x"))
-    message = await ends.receive()
-    with pytest.raises(ServiceBusError, match="Deferral is not emulated yet"):
-        await ends.receiver.defer_message(message)
+    await ends.receive()
+    bus.clock.advance(60)
+    queue = await asyncio.to_thread(bus.queue, "orders")
+    assert queue.messages[0].delivery_count == 1
 
 
 async def test_another_key_is_not_let_in(bus: LocalServiceBus) -> None:

@@ -127,6 +127,17 @@ async def test_a_delivery_may_be_lost_on_its_way(bus: LocalServiceBus, ends: End
     assert (await waiting).delivery_count == 1
 
 
+async def test_a_delivery_that_was_lost_is_given_back_where_locks_are_dropped() -> None:
+    async with (
+        LocalServiceBus({"orders": QueueProperties()}, locks_on_connection_loss="drop") as bus,
+        connect(bus) as client,
+        ends_of(client, "orders") as ends,
+    ):
+        bus.faults.add(Drop(applied=True), operation="deliver")
+        await ends.send(ServiceBusMessage(b"x"))
+        assert (await ends.receive()).delivery_count == 1
+
+
 async def test_a_delivery_may_be_late_or_never_come(bus: LocalServiceBus, ends: Ends) -> None:
     late = bus.faults.add(Delay(seconds=0.05), operation="deliver")
     await ends.send(ServiceBusMessage(b"x"))

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 from uuid import UUID, uuid4
@@ -12,7 +12,9 @@ import pytest
 from local_azure.events import EventLog
 from local_azure.servicebus import QueueProperties
 from local_azure.servicebus.amqp.errors import AmqpError
-from local_azure.servicebus.queue import MAX_ENTITY_SIZE, Queue
+from local_azure.servicebus.fields import Changes, Fields
+from local_azure.servicebus.limits import MEGABYTE
+from local_azure.servicebus.queue import Queue
 
 if TYPE_CHECKING:
     from local_azure.servicebus.message import Message
@@ -23,6 +25,16 @@ class Note:
     message_id: str | None = "m"
     time_to_live: float | None = None
     size: int = 1
+    session_id: str | None = None
+    scheduled_for: float | None = None
+    properties: dict[str, object] = field(default_factory=dict)
+
+    @property
+    def fields(self) -> Fields:
+        return Fields(system={"MessageId": self.message_id}, user=self.properties)
+
+    def changed(self, changes: Changes) -> Note:
+        return replace(self, properties={**self.properties, **changes.user})
 
 
 class Bench:
@@ -198,6 +210,12 @@ def test_a_lifetime_is_the_messages_own_within_the_queues(ttl: float | None, liv
     assert bench.log()[-1] == "expired"
 
 
+def test_a_lifetime_may_be_endless() -> None:
+    bench = Bench(default_message_time_to_live=timedelta.max)
+    bench.send("a")
+    assert bench.queue.next_due() == float("inf")
+
+
 def test_an_expired_message_may_be_dead_lettered() -> None:
     bench = Bench(dead_lettering_on_message_expiration=True)
     bench.send("a", ttl=60)
@@ -250,7 +268,7 @@ def test_a_batch_is_taken_whole_or_not_at_all() -> None:
 
 def test_a_full_queue_refuses_messages_its_dead_letters_counted() -> None:
     bench = Bench(max_delivery_count=1)
-    bench.queue.send([Note(size=MAX_ENTITY_SIZE - 1)], bench.now)
+    bench.queue.send([Note(size=100 * MEGABYTE - 1)], bench.now)
     bench.queue.abandon(bench.receive()[1], bench.now)
     bench.send("fits")
     with pytest.raises(AmqpError, match="resource-limit-exceeded"):
@@ -266,28 +284,166 @@ def test_sequence_numbers_rise_and_are_a_queues_own() -> None:
     assert [message.sequence_number for message in bench.dead_letters.messages] == [1]
 
 
+def test_a_received_and_deleted_message_is_gone() -> None:
+    bench = Bench()
+    bench.send("a")
+    assert bench.queue.receive_and_delete(bench.now) is not None
+    assert bench.counts() == (0, 0, 0)
+    assert bench.log() == ["sent", "delivered", "completed"]
+
+
+def test_a_deferred_message_is_received_by_its_number_alone_and_does_not_expire() -> None:
+    bench = Bench(default_message_time_to_live=timedelta(seconds=100))
+    bench.send("a")
+    message, token = bench.receive()
+    bench.queue.defer(token, bench.now)
+    assert bench.queue.receive(bench.now) is None
+    assert (bench.queue.deferred_count, *bench.counts()) == (1, 0, 0, 0)
+    bench.wait(200)
+    (again,) = bench.queue.receive_deferred([message.sequence_number], bench.now)
+    assert (again.message_id, again.delivery_count) == ("a", 0)
+    assert again.lock is not None
+    bench.queue.complete(again.lock.token, bench.now)
+    assert bench.queue.size == 0
+
+
+def test_a_deferred_message_that_is_abandoned_stays_deferred_until_its_limit() -> None:
+    bench = Bench(max_delivery_count=2)
+    bench.send("a")
+    message, token = bench.receive()
+    bench.queue.defer(token, bench.now)
+    for left in (1, 0):
+        (again,) = bench.queue.receive_deferred([message.sequence_number], bench.now)
+        assert again.lock is not None
+        bench.queue.abandon(again.lock.token, bench.now)
+        assert bench.queue.deferred_count == left
+    assert bench.queue.dead_letter_count == 1
+
+
+@pytest.mark.parametrize("numbers", [[1], [2], [3], [1, 2]])
+def test_what_is_not_deferred_is_not_found(numbers: list[int]) -> None:
+    bench = Bench()
+    bench.send("active", "locked")
+    bench.queue.defer(bench.receive()[1], bench.now)
+    bench.queue.receive_deferred([1], bench.now)
+    with pytest.raises(AmqpError, match="message-not-found"):
+        bench.queue.receive_deferred(numbers, bench.now)
+
+
+def test_a_deferred_message_can_be_received_and_deleted() -> None:
+    bench = Bench()
+    bench.send("a")
+    message, token = bench.receive()
+    bench.queue.defer(token, bench.now)
+    bench.queue.receive_deferred([message.sequence_number], bench.now, delete=True)
+    assert bench.queue.messages == ()
+
+
+def test_a_scheduled_message_becomes_active_at_its_time_under_a_new_number() -> None:
+    bench = Bench(default_message_time_to_live=timedelta(seconds=60))
+    later, _ = bench.queue.send([Note("later", scheduled_for=100), Note("now")], bench.now)
+    assert (bench.queue.scheduled_count, bench.queue.active_count) == (1, 1)
+    bench.queue.complete(bench.receive()[1], bench.now)
+    bench.wait(99)
+    assert bench.queue.receive(bench.now) is None
+    bench.wait(1)
+    message, _ = bench.receive()
+    assert message.message_id == "later"
+    assert message.sequence_number > later
+    assert message.expires_at == 160
+    assert bench.log()[0] == "scheduled"
+
+
+def test_a_scheduled_message_can_be_cancelled_once_and_before_its_time() -> None:
+    bench = Bench()
+    first, second = bench.queue.send(
+        [Note("a", scheduled_for=50), Note("b", scheduled_for=50)], bench.now
+    )
+    bench.queue.cancel([first], bench.now)
+    with pytest.raises(AmqpError, match="message-not-found"):
+        bench.queue.cancel([first, second], bench.now)
+    bench.wait(50)
+    with pytest.raises(AmqpError, match="message-not-found"):
+        bench.queue.cancel([second], bench.now)
+    assert [message.message_id for message in bench.queue.messages] == ["b"]
+
+
+def test_a_time_to_become_active_that_has_passed_is_now() -> None:
+    bench = Bench()
+    bench.queue.send([Note(scheduled_for=0)], 1.0)
+    assert bench.queue.active_count == 1
+
+
+def test_scheduled_messages_take_part_in_duplicate_detection() -> None:
+    bench = Bench(requires_duplicate_detection=True)
+    assert bench.queue.send([Note("a", scheduled_for=5), Note("a")], bench.now) == [1, 0]
+
+
+def test_peeking_shows_messages_in_every_state_and_changes_none() -> None:
+    bench = Bench()
+    bench.send("deferred", "locked", "active")
+    bench.queue.send([Note("scheduled", scheduled_for=9)], bench.now)
+    bench.queue.defer(bench.receive()[1], bench.now)
+    bench.receive()
+    before = bench.log()
+    shown = bench.queue.peek(0, 10, bench.now)
+    assert [message.message_id for message in shown] == [
+        "deferred",
+        "locked",
+        "active",
+        "scheduled",
+    ]
+    assert [message.message_id for message in bench.queue.peek(2, 2, bench.now)] == [
+        "locked",
+        "active",
+    ]
+    assert bench.log() == before
+
+
+def test_who_gives_a_message_back_may_change_its_properties() -> None:
+    bench = Bench()
+    bench.send("a", "b", "c")
+    changes = Changes(user={"tries": 1})
+    bench.queue.abandon(bench.receive()[1], bench.now, changes)
+    message, token = bench.receive()
+    assert message.content.properties == {"tries": 1}
+    bench.queue.dead_letter(token, "r", "d", bench.now, Changes(user={"tries": 2}))
+    bench.queue.defer(bench.receive()[1], bench.now, changes)
+    assert bench.queue.messages[0].content.properties == {"tries": 1}
+    (buried,) = bench.dead_letters.messages
+    assert buried.content.properties == {"tries": 2}
+
+
+@pytest.mark.parametrize("status", ["Disabled", "SendDisabled"])
+def test_a_disabled_queue_takes_nothing(status: str) -> None:
+    bench = Bench(status=status)
+    with pytest.raises(AmqpError, match="entity-disabled"):
+        bench.send("a")
+
+
 class _Notes:
     """A listener that writes down what it hears."""
 
     def __init__(self) -> None:
         self.available_times = 0
-        self.moments: list[float] = []
 
     def available(self) -> None:
         self.available_times += 1
 
-    def due(self, moment: float) -> None:
-        self.moments.append(moment)
+    def session_lost(self) -> None:
+        raise AssertionError("there are no sessions here")
 
 
-def test_the_listener_hears_of_messages_and_of_earlier_deadlines() -> None:
+def test_others_hear_of_messages_and_of_earlier_deadlines() -> None:
     bench = Bench(lock_duration=timedelta(seconds=60))
     bench.queue.listener = notes = _Notes()
+    moments: list[float] = []
+    bench.queue.on_due = moments.append
     bench.send("a", ttl=100)
     bench.send("b", ttl=200)
-    assert (notes.available_times, notes.moments) == (2, [100])
+    assert (notes.available_times, moments) == (2, [100])
     bench.receive()
-    assert notes.moments == [100, 60]
+    assert moments == [100, 60]
     assert bench.queue.next_due() == 60
     bench.wait(60)
     assert notes.available_times == 3

@@ -8,9 +8,15 @@ from uuid import uuid4
 import pytest
 
 from emulators.tests.servicebus.peer import PAYLOAD, Peer, connected
+from emulators.tests.servicebus.requests_by_hand import (
+    REQUESTS,
+    answer,
+    ask,
+    credit_answers,
+    open_node,
+)
 from local_azure.faults import Delay, Hang
 from local_azure.servicebus.amqp.decoding import decode
-from local_azure.servicebus.amqp.message import APPLICATION_PROPERTIES, PROPERTIES, split
 from local_azure.servicebus.amqp.message import single_message as message
 from local_azure.servicebus.amqp.performatives import (
     Attach,
@@ -18,7 +24,6 @@ from local_azure.servicebus.amqp.performatives import (
     Detach,
     Disposition,
     End,
-    Flow,
     Transfer,
 )
 from local_azure.servicebus.amqp.types import Array, Described, UInt, ULong
@@ -27,8 +32,6 @@ if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
     from local_azure.servicebus import LocalServiceBus
-
-_REQUESTS, _ANSWERS = UInt(1), UInt(2)
 
 
 @pytest.fixture
@@ -39,65 +42,14 @@ async def peer(bus: LocalServiceBus) -> AsyncIterator[Peer]:
         yield peer
 
 
-async def _open(peer: Peer, node: str) -> None:
-    """Attaches both links of a node and gives credit for answers."""
-    for handle, receiver in ((_REQUESTS, False), (_ANSWERS, True)):
-        peer.send(
-            Attach(
-                name=f"{handle}",
-                handle=handle,
-                role=receiver,
-                source=Described(ULong(0x28), [node if receiver else "me"]),
-                target=Described(ULong(0x29), ["me" if receiver else node]),
-                initial_delivery_count=UInt(0),
-            )
-        )
-    await peer.expect(Attach)
-    await peer.expect(Flow)
-    await peer.expect(Attach)
-    _credit(peer, 10)
-
-
-def _credit(peer: Peer, credit: int) -> None:
-    peer.send(
-        Flow(
-            next_incoming_id=UInt(0),
-            incoming_window=UInt(100),
-            next_outgoing_id=UInt(0),
-            outgoing_window=UInt(100),
-            handle=_ANSWERS,
-            delivery_count=UInt(0),
-            link_credit=UInt(credit),
-        )
-    )
-
-
-def _ask(peer: Peer, body: object, message_id: object = "1", **properties: str) -> None:
-    encoded = message(
-        properties=[message_id, None, None, None, "me"],
-        application_properties=properties,
-        value=body,
-    )
-    transfer = Transfer(handle=_REQUESTS, delivery_id=UInt(0), delivery_tag=b"0", settled=True)
-    peer.send(transfer, encoded)
-
-
-async def _answer(peer: Peer) -> tuple[dict[object, object], list[object]]:
-    frame = await peer.frame()
-    assert isinstance(frame.performative, Transfer)
-    assert frame.performative.settled
-    sections = split(frame.payload)
-    return sections.decoded(APPLICATION_PROPERTIES, dict), sections.decoded(PROPERTIES, list)
-
-
 @pytest.mark.parametrize("message_id", ["text", uuid4(), ULong(7), b"raw"])
 async def test_an_answer_names_its_request_in_the_same_type(peer: Peer, message_id: object) -> None:
-    await _open(peer, "orders/$management")
-    _ask(peer, {}, message_id, operation="com.microsoft:peek-message")
-    status, properties = await _answer(peer)
-    assert (type(properties[5]), properties[5]) == (type(message_id), message_id)
-    assert status["statusCode"] == 501
-    assert status["errorCondition"] == "amqp:not-implemented"
+    await open_node(peer, "orders/$management")
+    ask(peer, {}, message_id, operation="com.microsoft:dance")
+    got = await answer(peer)
+    assert (type(got.properties[5]), got.properties[5]) == (type(message_id), message_id)
+    assert got.status["statusCode"] == 501
+    assert got.status["errorCondition"] == "amqp:not-implemented"
 
 
 @pytest.mark.parametrize(
@@ -114,7 +66,7 @@ async def test_an_answer_names_its_request_in_the_same_type(peer: Peer, message_
         (
             "update-disposition",
             {"lock-tokens": Array([uuid4()]), "disposition-status": "defered"},
-            501,
+            410,
         ),
         (
             "update-disposition",
@@ -126,9 +78,9 @@ async def test_an_answer_names_its_request_in_the_same_type(peer: Peer, message_
 async def test_what_cannot_be_done_has_a_status(
     peer: Peer, operation: str, body: object, status: int
 ) -> None:
-    await _open(peer, "orders/$management")
-    _ask(peer, body, operation=f"com.microsoft:{operation}")
-    assert (await _answer(peer))[0]["statusCode"] == status
+    await open_node(peer, "orders/$management")
+    ask(peer, body, operation=f"com.microsoft:{operation}")
+    assert (await answer(peer)).status["statusCode"] == status
 
 
 @pytest.mark.parametrize(
@@ -146,9 +98,9 @@ async def test_a_token_that_is_none_opens_nothing(
     async with connected(bus) as peer:
         await peer.authenticate(mechanism="ANONYMOUS")
         await peer.begin()
-        await _open(peer, "$cbs")
-        _ask(peer, body, **properties)
-        assert (await _answer(peer))[0]["status-code"] == 401
+        await open_node(peer, "$cbs")
+        ask(peer, body, **properties)
+        assert (await answer(peer)).status["status-code"] == 401
         await peer.attach(receiver=True)
         detach = await peer.expect(Detach)
         assert isinstance(detach.error, Described)
@@ -157,22 +109,22 @@ async def test_a_token_that_is_none_opens_nothing(
 
 
 async def test_cbs_knows_put_token_alone(peer: Peer) -> None:
-    await _open(peer, "$cbs")
-    _ask(peer, "x", operation="delete-token")
-    assert (await _answer(peer))[0]["status-code"] == 501
+    await open_node(peer, "$cbs")
+    ask(peer, "x", operation="delete-token")
+    assert (await answer(peer)).status["status-code"] == 501
 
 
-async def test_answers_wait_for_credit(peer: Peer) -> None:
-    await _open(peer, "orders/$management")
-    _credit(peer, 0)
-    _ask(peer, {}, operation="x")
-    _credit(peer, 1)
-    assert (await _answer(peer))[0]["statusCode"] == 501
+async def test_answers_wait_forcredit_answers(peer: Peer) -> None:
+    await open_node(peer, "orders/$management")
+    credit_answers(peer, 0)
+    ask(peer, {}, operation="x")
+    credit_answers(peer, 1)
+    assert (await answer(peer)).status["statusCode"] == 501
 
 
 async def test_a_request_that_is_malformed_is_rejected(peer: Peer) -> None:
-    await _open(peer, "orders/$management")
-    transfer = Transfer(handle=_REQUESTS, delivery_id=UInt(0), delivery_tag=b"0")
+    await open_node(peer, "orders/$management")
+    transfer = Transfer(handle=REQUESTS, delivery_id=UInt(0), delivery_tag=b"0")
     peer.send(transfer, PAYLOAD)
     disposition = await peer.expect(Disposition)
     assert isinstance(disposition.state, Described)
@@ -194,14 +146,21 @@ async def test_a_link_that_never_opens_can_be_given_up(bus: LocalServiceBus, pee
         Attach(name="n", handle=UInt(0), role=True, source=Described(ULong(0x28), ["orders"]))
     )
     peer.send(Detach(handle=UInt(0), closed=True))
-    attached = await peer.attach(receiver=True)
-    assert attached.source is not None
+    assert (await peer.expect(Attach)).source is None
+    assert (await peer.expect(Detach)).closed
+    assert (await peer.attach(receiver=True)).source is not None
 
 
 async def test_a_link_needs_an_address(peer: Peer) -> None:
-    peer.send(Attach(name="n", handle=UInt(0), role=False, target=Described(ULong(0x30), [])))
-    assert (await peer.expect(Attach)).target is None
-    await peer.expect(Detach)
+    for descriptor, condition in ((0x29, "amqp:invalid-field"), (0x30, "amqp:not-implemented")):
+        target = Described(ULong(descriptor), [])
+        peer.send(Attach(name="n", handle=UInt(0), role=False, target=target))
+        assert (await peer.expect(Attach)).target is None
+        error = (await peer.expect(Detach)).error
+        assert isinstance(error, Described)
+        assert isinstance(error.value, list)
+        assert error.value[0] == condition
+        peer.send(Detach(handle=UInt(0), closed=True))
     peer.send(End())
     await peer.expect(End)
     peer.send(Close())

@@ -4,21 +4,24 @@ from __future__ import annotations
 
 import json
 import re
-from dataclasses import dataclass
-from datetime import timedelta
-from typing import TYPE_CHECKING, Any
+from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any, TypeVar
 
-from local_azure.servicebus.properties import QueueProperties
+from local_azure.servicebus import config_tables as tables
+from local_azure.servicebus.properties import (
+    QueueProperties,
+    SubscriptionProperties,
+    TopicProperties,
+)
+from local_azure.servicebus.rules import DEFAULT_RULES, Rule
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Mapping
+    from collections.abc import Callable, Iterator, Mapping
     from pathlib import Path
 
-_DURATION = re.compile(
-    r"P(?=[\dT])(?:(?P<days>\d+)D)?"
-    r"(?:T(?=\d)(?:(?P<hours>\d+)H)?(?:(?P<minutes>\d+)M)?(?:(?P<seconds>\d+(?:\.\d+)?)S)?)?"
-)
-_QUEUE_NAME = re.compile(r"[A-Za-z0-9](?:[\w./~-]{0,258}[A-Za-z0-9])?", re.ASCII)
+_T = TypeVar("_T")
+ENTITY_NAME = re.compile(r"[A-Za-z0-9](?:[\w./~-]{0,258}[A-Za-z0-9])?", re.ASCII)
+PART_NAME = re.compile(r"[A-Za-z0-9_$](?:[\w.-]{0,48}\w)?", re.ASCII)
 
 
 class ConfigError(ValueError):
@@ -29,61 +32,12 @@ class ConfigError(ValueError):
         self.problems = tuple(problems)
 
 
-def parse_duration(text: object) -> timedelta:
-    """An ISO 8601 duration of days, hours, minutes and seconds.
-
-    Raises:
-        ValueError: It is none.
-    """
-    parsed = _DURATION.fullmatch(text) if isinstance(text, str) else None
-    if parsed is None:
-        raise ValueError(f"{text!r} is no ISO 8601 duration")
-    return timedelta(**{unit: float(n) for unit, n in parsed.groupdict().items() if n})
-
-
-def _duration(shortest: str, longest: str) -> Callable[[object], timedelta]:
-    low, high = parse_duration(shortest), parse_duration(longest)
-
-    def read(value: object) -> timedelta:
-        duration = parse_duration(value)
-        if not low <= duration <= high:
-            raise ValueError(f"{value} is not within {shortest} to {longest}")
-        return duration
-
-    return read
-
-
-def _count(value: object) -> int:
-    if type(value) is not int or not 1 <= value <= 10:
-        raise ValueError(f"{value!r} is not within 1 to 10")
-    return value
-
-
-def _flag(value: object) -> bool:
-    if type(value) is not bool:
-        raise ValueError(f"{value!r} is neither true nor false")
-    return value
-
-
-_PROPERTIES: dict[str, tuple[str, Callable[[object], Any]]] = {
-    "LockDuration": ("lock_duration", _duration("PT5S", "PT5M")),
-    "MaxDeliveryCount": ("max_delivery_count", _count),
-    "DefaultMessageTimeToLive": ("default_message_time_to_live", _duration("PT5M", "PT1H")),
-    "DeadLetteringOnMessageExpiration": ("dead_lettering_on_message_expiration", _flag),
-    "RequiresDuplicateDetection": ("requires_duplicate_detection", _flag),
-    "DuplicateDetectionHistoryTimeWindow": (
-        "duplicate_detection_history_time_window",
-        _duration("PT5S", "PT5M"),
-    ),
-}
-_NOT_SUPPORTED_YET = ("RequiresSession", "ForwardTo", "ForwardDeadLetteredMessagesTo")
-
-
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
     """The entities of a namespace."""
 
-    queues: Mapping[str, QueueProperties]
+    queues: Mapping[str, QueueProperties] = field(default_factory=dict)
+    topics: Mapping[str, TopicProperties] = field(default_factory=dict)
 
     @classmethod
     def load(cls, path: Path) -> Config:
@@ -99,13 +53,15 @@ class Config:
         """Reads the text of a ``Config.json``; raises as `load` does."""
         try:
             document = json.loads(text)
-        except ValueError as error:
+        except (ValueError, RecursionError) as error:
             raise ConfigError([f"not JSON: {error}"]) from error
         reader = _Reader()
-        queues = reader.queues(reader.namespace(document))
+        namespace = reader.namespace(document)
+        config = cls(queues=reader.queues(namespace), topics=reader.topics(namespace))
+        reader.check(config)
         if reader.problems:
             raise ConfigError(reader.problems)
-        return cls(queues=queues)
+        return config
 
 
 class _Reader:
@@ -122,43 +78,91 @@ class _Reader:
         if len(namespaces) != 1:
             self.problems.append(f"UserConfig.Namespaces has {len(namespaces)} entries, not one")
             return {}
-        namespace = self._object(namespaces[0], "UserConfig.Namespaces[0]")
-        if namespace.get("Topics"):
-            self.problems.append("Topics are not supported yet")
-        return namespace
+        return self._object(namespaces[0], "UserConfig.Namespaces[0]")
 
     def queues(self, namespace: dict[str, object]) -> dict[str, QueueProperties]:
         """The queues by name."""
-        queues: dict[str, QueueProperties] = {}
-        for index, entry in enumerate(self._array(namespace.get("Queues", []), "Queues")):
-            queue = self._object(entry, f"Queues[{index}]")
-            name = queue.get("Name")
-            if not isinstance(name, str) or not _QUEUE_NAME.fullmatch(name):
-                self.problems.append(f"Queues[{index}].Name: {name!r} is no queue name")
-            elif name.lower() in map(str.lower, queues):
-                self.problems.append(f"queue {name!r} is there twice")
+        return self._named("queue", "Queues", namespace, ENTITY_NAME, self._queue)
+
+    def topics(self, namespace: dict[str, object]) -> dict[str, TopicProperties]:
+        """The topics by name."""
+        return self._named("topic", "Topics", namespace, ENTITY_NAME, self._topic)
+
+    def check(self, config: Config) -> None:
+        """Finds names that are used twice, and forwarding that leads nowhere."""
+        names = [name.lower() for name in (*config.queues, *config.topics)]
+        both = sorted({name for name in names if names.count(name) > 1})
+        self.problems += [f"{name!r} is both a queue and a topic" for name in both]
+        for where, properties in _queues_in(config):
+            for name in (properties.forward_to, properties.forward_dead_lettered_messages_to):
+                if name and name.lower() not in names:
+                    self.problems.append(
+                        f"{where}: it cannot forward to {name!r}, which is not there"
+                    )
+
+    # ------------------------------------------------------------ entities
+
+    def _queue(self, where: str, entry: dict[str, object]) -> QueueProperties:
+        return QueueProperties(**self._properties(where, entry, tables.QUEUE))
+
+    def _topic(self, where: str, entry: dict[str, object]) -> TopicProperties:
+        subscriptions = self._named(
+            f"{where}: subscription", "Subscriptions", entry, PART_NAME, self._subscription
+        )
+        properties = self._properties(where, entry, tables.TOPIC)
+        return TopicProperties(subscriptions=subscriptions, **properties)
+
+    def _subscription(self, where: str, entry: dict[str, object]) -> SubscriptionProperties:
+        rules = self._named(f"{where}: rule", "Rules", entry, PART_NAME, self._rule)
+        properties = self._properties(where, entry, tables.SUBSCRIPTION)
+        return SubscriptionProperties(rules=rules or DEFAULT_RULES, **properties)
+
+    def _rule(self, where: str, entry: dict[str, object]) -> Rule:
+        properties = self._object(entry.get("Properties", {}), f"{where}: Properties")
+        try:
+            return tables.rule(properties)
+        except ValueError as error:
+            self.problems.append(f"{where}: {error}")
+            return Rule()
+
+    def _named(
+        self,
+        kind: str,
+        key: str,
+        owner: dict[str, object],
+        names: re.Pattern[str],
+        read: Callable[[str, dict[str, object]], _T],
+    ) -> dict[str, _T]:
+        """The entries of a list by their names, which must be sound and different."""
+        found: dict[str, _T] = {}
+        for index, value in enumerate(self._array(owner.get(key) or [], key)):
+            entry = self._object(value, f"{key}[{index}]")
+            name = entry.get("Name")
+            if not isinstance(name, str) or not names.fullmatch(name):
+                self.problems.append(f"{key}[{index}].Name: {name!r} is no name of a {kind}")
+            elif name.lower() in map(str.lower, found):
+                self.problems.append(f"{kind} {name!r} is there twice")
             else:
-                queues[name] = self._properties(name, queue.get("Properties", {}))
-        return queues
+                found[name] = read(f"{kind} {name!r}", entry)
+        return found
 
-    def _properties(self, queue: str, listed: object) -> QueueProperties:
+    def _properties(
+        self, where: str, entry: dict[str, object], table: tables.Table
+    ) -> dict[str, Any]:
+        listed = self._object(entry.get("Properties", {}), f"{where}: Properties")
         read: dict[str, Any] = {}
-        for name, value in self._object(listed, f"queue {queue!r}: Properties").items():
+        for name, value in listed.items():
+            if name not in table:
+                self.problems.append(f"{where}: {name}: no such property")
+                continue
+            its_field, parse = table[name]
             try:
-                read |= self._property(name, value)
+                read[its_field] = parse(value)
             except ValueError as error:
-                self.problems.append(f"queue {queue!r}: {name}: {error}")
-        return QueueProperties(**read)
+                self.problems.append(f"{where}: {name}: {error}")
+        return read
 
-    def _property(self, name: str, value: object) -> dict[str, Any]:
-        if name in _NOT_SUPPORTED_YET:
-            if value:
-                raise ValueError("not supported yet")
-            return {}
-        if name not in _PROPERTIES:
-            raise ValueError("no such property")
-        field, read = _PROPERTIES[name]
-        return {field: read(value)}
+    # ------------------------------------------------------------ values
 
     def _object(self, value: object, where: str) -> dict[str, object]:
         if isinstance(value, dict):
@@ -171,3 +175,11 @@ class _Reader:
             return value
         self.problems.append(f"{where} is not an array")
         return []
+
+
+def _queues_in(config: Config) -> Iterator[tuple[str, QueueProperties]]:
+    for name, queue in config.queues.items():
+        yield f"queue {name!r}", queue
+    for topic, properties in config.topics.items():
+        for name, subscription in properties.subscriptions.items():
+            yield f"topic {topic!r}: subscription {name!r}", subscription

@@ -6,12 +6,12 @@ broker's, and a dead letter two application properties.
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from local_azure.servicebus.amqp.decoding import map_entries
 from local_azure.servicebus.amqp.encoding import encode, encode_map
-from local_azure.servicebus.amqp.errors import AmqpError
+from local_azure.servicebus.amqp.errors import DecodeError
 from local_azure.servicebus.amqp.message import (
     APPLICATION_PROPERTIES,
     DELIVERY_ANNOTATIONS,
@@ -26,11 +26,14 @@ from local_azure.servicebus.amqp.message import (
     split,
 )
 from local_azure.servicebus.amqp.types import Int, Long, Symbol, Timestamp
+from local_azure.servicebus.fields import Fields
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Container
+    from collections.abc import Container, Mapping
 
-    from local_azure.servicebus.message import DeadLetter, Lock, Message
+    from local_azure.clock import Clock
+    from local_azure.servicebus.fields import Changes
+    from local_azure.servicebus.message import DeadLetter, Message
 
 BATCH_FORMAT = 0x80013700
 """The message format whose data sections each hold a message."""
@@ -40,13 +43,26 @@ _BROKER_ANNOTATIONS = frozenset(
     {
         "x-opt-enqueued-time",
         "x-opt-sequence-number",
+        "x-opt-enqueue-sequence-number",
         "x-opt-locked-until",
         "x-opt-message-state",
         "x-opt-deadletter-source",
     }
 )
+_SCHEDULED = "x-opt-scheduled-enqueue-time"
 _DEAD_LETTER_PROPERTIES = frozenset({"DeadLetterReason", "DeadLetterErrorDescription"})
-_ACTIVE = Int(0)
+_PROPERTY_COUNT = 13
+_PROPERTY_INDEXES = {
+    "MessageId": 0,
+    "To": 2,
+    "Label": 3,
+    "ReplyTo": 4,
+    "CorrelationId": 5,
+    "ContentType": 6,
+    "SessionId": 10,
+    "ReplyToSessionId": 12,
+}
+"""Where the properties that rules know stand in the list of an AMQP message's properties."""
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -54,25 +70,25 @@ class WireContent:
     """A message that was sent."""
 
     message_id: str | None
+    session_id: str | None
     time_to_live: float | None
+    scheduled_for: float | None
     size: int
     header: Header
     sections: Sections
 
     @classmethod
-    def parse(cls, encoded: bytes) -> WireContent:
-        """Reads a message as far as the broker has to.
-
-        Raises:
-            AmqpError: It is malformed, or asks for what this emulator does not do.
-        """
+    def parse(cls, encoded: bytes, clock: Clock) -> WireContent:
+        """Reads a message as far as the broker has to; raises `DecodeError` if malformed."""
         sections = split(encoded)
         header = Header.of(sections)
-        _check_maps(sections)
         ttl = header.time_to_live
+        properties = _properties(sections)
         return cls(
-            message_id=_message_id(sections),
+            message_id=_text(properties, "MessageId"),
+            session_id=_text(properties, "SessionId"),
             time_to_live=None if ttl is None else ttl / 1000,
+            scheduled_for=_scheduled_for(sections, clock),
             size=len(encoded),
             header=header,
             sections=sections,
@@ -88,38 +104,101 @@ class WireContent:
         """The sender's properties."""
         return self.sections.decoded(APPLICATION_PROPERTIES, dict)
 
+    @property
+    def fields(self) -> Fields:
+        """What rules look at."""
+        values = _properties(self.sections)
+        system = {name: values[at] for name, at in _PROPERTY_INDEXES.items()}
+        return Fields(
+            system={name: value for name, value in system.items() if value is not None},
+            user={str(name): value for name, value in self.application_properties.items()},
+        )
 
-def parse_sent(encoded: bytes, message_format: int) -> list[WireContent]:
+    def changed(self, changes: Changes) -> WireContent:
+        """The same message with other properties."""
+        values = dict(self.sections.values)
+        properties = _properties(self.sections)
+        if changes.system:
+            properties = _with_system(properties, changes.system)
+            values[PROPERTIES] = encode(properties)
+        if changes.user:
+            values[APPLICATION_PROPERTIES] = _with_user(
+                values.get(APPLICATION_PROPERTIES), changes.user
+            )
+        return replace(
+            self,
+            message_id=_text(properties, "MessageId"),
+            session_id=_text(properties, "SessionId"),
+            size=self.size + _size(values) - _size(self.sections.values),
+            sections=Sections(values=values, body=self.sections.body),
+        )
+
+
+def _properties(sections: Sections) -> list[object]:
+    listed = sections.decoded(PROPERTIES, list)
+    return [*listed, *[None] * (_PROPERTY_COUNT - len(listed))]
+
+
+def _text(properties: list[object], name: str) -> str | None:
+    value = properties[_PROPERTY_INDEXES[name]]
+    return None if value is None else str(value)
+
+
+def _scheduled_for(sections: Sections, clock: Clock) -> float | None:
+    """When the message becomes active by the emulator's clock; clients go by the machine's."""
+    for descriptor in (DELIVERY_ANNOTATIONS, APPLICATION_PROPERTIES):
+        _entries(sections.values.get(descriptor), ())  # refuses what could not be delivered later
+    if not any(
+        key == _SCHEDULED
+        for key, _ in map_entries(sections.values.get(MESSAGE_ANNOTATIONS, _EMPTY_MAP), 0)
+    ):
+        return None
+    value = sections.decoded(MESSAGE_ANNOTATIONS, dict)[_SCHEDULED]
+    if not isinstance(value, Timestamp | None):
+        raise DecodeError(f"{_SCHEDULED} is not a timestamp")
+    return None if value is None else value / 1000 - clock.on_wall(0)
+
+
+def _with_system(values: list[object], changes: Mapping[str, object]) -> list[object]:
+    for name, value in changes.items():
+        kind = Symbol if name == "ContentType" else str
+        values[_PROPERTY_INDEXES[name]] = None if value is None else kind(value)
+    return values
+
+
+def _with_user(sent: bytes | None, changes: Mapping[str, object]) -> bytes:
+    added = (
+        encode(name) + encode(Long(value) if type(value) is int else value)
+        for name, value in changes.items()
+        if value is not None
+    )
+    return encode_map([*_entries(sent, changes.keys()), *added])
+
+
+def _size(values: Mapping[int, bytes]) -> int:
+    return sum(map(len, values.values()))
+
+
+def parse_sent(encoded: bytes, message_format: int, clock: Clock) -> list[WireContent]:
     """The message that was sent, or those of a batch; raises as `WireContent.parse` does."""
     if message_format != BATCH_FORMAT:
-        return [WireContent.parse(encoded)]
-    return [WireContent.parse(inner) for inner in data_sections(split(encoded).body)]
+        return [WireContent.parse(encoded, clock)]
+    return [WireContent.parse(inner, clock) for inner in data_sections(split(encoded).body)]
 
 
-def encode_delivery(
-    message: Message[WireContent], lock: Lock, on_wall: Callable[[float], float]
-) -> bytes:
-    """The bytes of a locked message for its receiver.
-
-    Args:
-        message: What the queue gave out.
-        lock: The lock that the receiver got with it.
-        on_wall: Turns the queue's time into the machine's, which clients compare locks with.
-    """
+def encode_message(message: Message[WireContent], clock: Clock) -> bytes:
+    """The bytes of a message for whoever receives it or looks at it."""
     content = message.content
     values = content.sections.values
+    token = {} if message.lock is None else {Symbol("x-opt-lock-token"): message.lock.token}
     return b"".join(
         (
             content.header.encoded(message.delivery_count),
-            _annotated(
-                DELIVERY_ANNOTATIONS,
-                values.get(DELIVERY_ANNOTATIONS),
-                {Symbol("x-opt-lock-token"): lock.token},
-            ),
+            _annotated(DELIVERY_ANNOTATIONS, values.get(DELIVERY_ANNOTATIONS), token),
             _annotated(
                 MESSAGE_ANNOTATIONS,
                 values.get(MESSAGE_ANNOTATIONS),
-                _broker_annotations(message, on_wall(lock.until)),
+                _broker_annotations(message, clock),
             ),
             _section(PROPERTIES, values.get(PROPERTIES)),
             _application_properties(values.get(APPLICATION_PROPERTIES), message.dead_letter),
@@ -129,20 +208,24 @@ def encode_delivery(
     )
 
 
-def _broker_annotations(message: Message[WireContent], locked_until: float) -> dict[Symbol, object]:
+def _broker_annotations(message: Message[WireContent], clock: Clock) -> dict[Symbol, object]:
     added: dict[Symbol, object] = {
         Symbol("x-opt-enqueued-time"): timestamp(message.enqueued_at),
         Symbol("x-opt-sequence-number"): Long(message.sequence_number),
-        Symbol("x-opt-locked-until"): timestamp(locked_until),
-        Symbol("x-opt-message-state"): _ACTIVE,
+        Symbol("x-opt-enqueue-sequence-number"): Long(message.enqueued_sequence_number),
+        Symbol("x-opt-message-state"): Int(message.state),
     }
+    if message.lock is not None:  # clients compare it with the machine's time
+        added[Symbol("x-opt-locked-until")] = timestamp(clock.on_wall(message.lock.until))
     if message.dead_letter is not None:
         added[Symbol("x-opt-deadletter-source")] = message.dead_letter.source
     return added
 
 
-def _annotated(descriptor: int, sent: bytes | None, added: dict[Symbol, object]) -> bytes:
+def _annotated(descriptor: int, sent: bytes | None, added: Mapping[Symbol, object]) -> bytes:
     kept = _entries(sent, _BROKER_ANNOTATIONS | added.keys())
+    if sent is None and not added:
+        return b""
     return section(descriptor, encode_annotations(kept, added))
 
 
@@ -164,20 +247,6 @@ def _entries(raw: bytes | None, without: Container[object]) -> list[bytes]:
 
 def _section(descriptor: int, raw: bytes | None) -> bytes:
     return b"" if raw is None else section(descriptor, raw)
-
-
-def _message_id(sections: Sections) -> str | None:
-    fields = sections.decoded(PROPERTIES, list)
-    value = fields[0] if fields else None
-    return None if value is None else str(value)
-
-
-def _check_maps(sections: Sections) -> None:
-    """Refuses what could not be delivered later."""
-    for descriptor in (DELIVERY_ANNOTATIONS, MESSAGE_ANNOTATIONS, APPLICATION_PROPERTIES):
-        keys = {key for key, _ in map_entries(sections.values.get(descriptor, _EMPTY_MAP), 0)}
-        if "x-opt-scheduled-enqueue-time" in keys:
-            raise AmqpError("amqp:not-implemented", "Scheduled messages are not emulated yet.")
 
 
 def timestamp(moment: float) -> Timestamp:

@@ -110,7 +110,7 @@ class Exchange:
     def settle(self, delivery: Delivery, state: Composite | None) -> None:
         """Answers are sent settled; there is nothing to do."""
 
-    def detached(self, link: OutgoingLink, unsettled: list[Delivery]) -> None:
+    def detached(self, link: OutgoingLink) -> None:
         """The client listens no longer."""
         del self._waiting[link]
 
@@ -143,8 +143,15 @@ def failure(error: AmqpError) -> tuple[int, str]:
 _STATUSES = {
     "amqp:unauthorized-access": 401,
     "amqp:not-found": 404,
+    "com.microsoft:message-not-found": 404,
+    "com.microsoft:entity-already-exists": 409,
     "com.microsoft:message-lock-lost": 410,
+    "com.microsoft:session-lock-lost": 410,
     "com.microsoft:argument-error": 400,
+    "com.microsoft:argument-out-of-range": 400,
+    "amqp:invalid-field": 400,
+    "com.microsoft:entity-disabled": 403,
+    "amqp:resource-limit-exceeded": 403,
     "amqp:decode-error": 400,
     "amqp:not-allowed": 400,
     "amqp:not-implemented": 501,

@@ -1,27 +1,24 @@
-"""Wakes queues when something is due in them, by the emulator's clock."""
+"""Wakes entities when something is due in them, by the emulator's clock."""
 
 from __future__ import annotations
 
 import asyncio
 from typing import TYPE_CHECKING, Any
 
+from local_azure.servicebus.agenda import NEVER
+
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from local_azure.clock import Clock
-    from local_azure.servicebus.queue import Queue
-
-
-_NEVER = float("inf")
+    from local_azure.servicebus.entities import Entities
 
 
 class Expiry:
-    """The one timer of all queues."""
+    """The one timer of all entities."""
 
-    def __init__(self, queues: Sequence[Queue[Any]], clock: Clock) -> None:
-        self._queues = queues
+    def __init__(self, entities: Entities[Any], clock: Clock) -> None:
+        self._entities = entities
         self._clock = clock
-        self._waits_for = _NEVER
+        self._waits_for = NEVER
         self._sooner = asyncio.Event()
 
     def due(self, moment: float) -> None:
@@ -33,15 +30,15 @@ class Expiry:
     async def run(self) -> None:
         """Goes on until cancelled."""
         while True:
-            for queue in self._queues:
-                queue.expire(self._clock.now())
-            self._waits_for = min((queue.next_due() for queue in self._queues), default=_NEVER)
+            for entity in self._entities:
+                entity.expire(self._clock.now())
+            self._waits_for = min((entity.next_due() for entity in self._entities), default=NEVER)
             await self._wait()
 
     async def _wait(self) -> None:
         self._sooner.clear()
         waits: list[asyncio.Task[object]] = [asyncio.create_task(self._sooner.wait())]
-        if self._waits_for != _NEVER:
+        if self._waits_for != NEVER:
             waits.append(asyncio.create_task(self._clock.wait_until(self._waits_for)))
         try:
             await asyncio.wait(waits, return_when=asyncio.FIRST_COMPLETED)

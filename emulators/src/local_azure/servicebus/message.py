@@ -3,10 +3,13 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Generic, Protocol, TypeVar
+from enum import IntEnum
+from typing import TYPE_CHECKING, Generic, Protocol, Self, TypeVar
 
 if TYPE_CHECKING:
     from uuid import UUID
+
+    from local_azure.servicebus.fields import Changes, Fields
 
 
 class Content(Protocol):
@@ -14,20 +17,40 @@ class Content(Protocol):
 
     Attributes:
         message_id: Duplicates are told by it.
+        session_id: The session that it belongs to.
         time_to_live: Seconds; ``None`` leaves it to the queue.
+        scheduled_for: When it is to become active; ``None`` or the past for at once.
         size: Bytes on the wire.
+        fields: What rules look at.
     """
 
     @property
     def message_id(self) -> str | None: ...
     @property
+    def session_id(self) -> str | None: ...
+    @property
     def time_to_live(self) -> float | None: ...
     @property
+    def scheduled_for(self) -> float | None: ...
+    @property
     def size(self) -> int: ...
+    @property
+    def fields(self) -> Fields: ...
+
+    def changed(self, changes: Changes) -> Self:
+        """The same message with other properties."""
 
 
 C = TypeVar("C", bound=Content)
 """What was sent; the queue hands it on without looking inside."""
+
+
+class State(IntEnum):
+    """What a message waits for; the numbers are those of ``x-opt-message-state``."""
+
+    ACTIVE = 0
+    DEFERRED = 1
+    SCHEDULED = 2
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -49,12 +72,20 @@ class DeadLetter:
 
 @dataclass(slots=True, kw_only=True, eq=False)
 class Message(Generic[C]):
-    """A message in a queue."""
+    """A message in a queue.
+
+    Attributes:
+        enqueued_sequence_number: Its number where it was sent to, before any forwarding.
+        hops: How often it was forwarded.
+    """
 
     content: C
     sequence_number: int
     enqueued_at: float
     expires_at: float
+    enqueued_sequence_number: int = 0
+    hops: int = 0
+    state: State = State.ACTIVE
     delivery_count: int = 0
     lock: Lock | None = None
     dead_letter: DeadLetter | None = None
@@ -63,3 +94,8 @@ class Message(Generic[C]):
     def message_id(self) -> str | None:
         """The sender's name for it."""
         return self.content.message_id
+
+    @property
+    def session_id(self) -> str | None:
+        """The session that it belongs to."""
+        return self.content.session_id

@@ -8,43 +8,63 @@ from weakref import WeakKeyDictionary
 from local_azure.faults import Operation
 from local_azure.servicebus.address import Address
 from local_azure.servicebus.amqp.errors import AmqpError
-from local_azure.servicebus.amqp.link import (
-    RECEIVER,
-    SENDER,
-    IncomingLink,
-    OutgoingLink,
-    address_text,
-)
+from local_azure.servicebus.amqp.link import RECEIVER, IncomingLink, OutgoingLink, address_text
+from local_azure.servicebus.entities import not_found
 from local_azure.servicebus.exchange import Exchange, Responder
-from local_azure.servicebus.management import Management
-from local_azure.servicebus.queue_links import LocksOnConnectionLoss, QueueSource, QueueTarget
+from local_azure.servicebus.limits import MAX_MESSAGE_SIZE, check_status
+from local_azure.servicebus.management.node import Management
+from local_azure.servicebus.queue import Queue
+from local_azure.servicebus.queue_links import EntityTarget, LocksOnConnectionLoss, QueueSource
+from local_azure.servicebus.session_links import SessionFilter, SessionSource
+from local_azure.servicebus.session_queue import SessionQueue
 from local_azure.servicebus.tokens import unauthorized
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable
 
     from local_azure.servicebus.amqp.connection import Connection
-    from local_azure.servicebus.amqp.link import Source, Target
     from local_azure.servicebus.amqp.performatives import Attach, SaslInit
     from local_azure.servicebus.amqp.session import Session
     from local_azure.servicebus.cbs import Authorization
     from local_azure.servicebus.content import WireContent
+    from local_azure.servicebus.entities import Entities
     from local_azure.servicebus.gate import Gate
-    from local_azure.servicebus.queue import Queue
+    from local_azure.servicebus.intake import Intake
 
-MAX_MESSAGE_SIZE = 256 * 1024
+    _Entity = Intake[WireContent]
+
 _CBS = "$cbs"
-_PRE_SETTLED = 1
+_COORDINATOR = 0x30
 
 
 class _Node:
-    """All that is at the address of a queue."""
+    """All that is at the address of an entity."""
 
-    def __init__(self, queue: Queue[WireContent], gate: Gate, source: QueueSource) -> None:
-        self.queue = queue
-        self.target = QueueTarget(queue, gate)
-        self.source = source
-        self.management = Management(queue, gate)
+    def __init__(
+        self,
+        entity: _Entity,
+        entities: Entities[WireContent],
+        gate: Gate,
+        on_connection_loss: LocksOnConnectionLoss,
+    ) -> None:
+        self.entity = entity
+        self.target = EntityTarget(entity, gate)
+        self.management = Management(entity, entities, gate)
+        self.source: QueueSource | None = None
+        match entity:
+            case SessionQueue():
+                self.source = SessionSource(entity, gate, on_connection_loss)
+            case Queue():
+                self.source = QueueSource(entity, gate, on_connection_loss)
+            case _:
+                pass  # nothing can be received from a topic
+
+    def close(self) -> None:
+        """Ends all links, since the entity was deleted."""
+        gone = not_found(self.entity.name)
+        self.target.close(gone)
+        if self.source is not None:
+            self.source.close(gone)
 
 
 class Namespace:
@@ -52,21 +72,20 @@ class Namespace:
 
     def __init__(
         self,
-        queues: Iterable[Queue[WireContent]],
+        entities: Entities[WireContent],
         gate: Gate,
         authorization: Authorization,
-        on_due: Callable[[float], None],
         on_connection_loss: LocksOnConnectionLoss,
     ) -> None:
         self.name = "local-azure"
         self.connections: set[Connection] = set()
+        self._entities = entities
         self._gate = gate
         self._authorization = authorization
+        self._on_connection_loss = on_connection_loss
         self._exchanges: WeakKeyDictionary[Session, dict[str, Exchange]] = WeakKeyDictionary()
-        self._nodes: dict[str, _Node] = {}
-        for queue in queues:
-            source = QueueSource(queue, gate, on_due, on_connection_loss)
-            self._nodes[queue.name.lower()] = _Node(queue, gate, source)
+        self._nodes: dict[_Entity, _Node] = {}
+        entities.on_deleted = self._deleted
 
     def opened(self, connection: Connection) -> None:
         """A connection has come."""
@@ -88,65 +107,98 @@ class Namespace:
         """Opens a link, if there is a node for it and the client may."""
         text = address_text(attach.source if attach.role == RECEIVER else attach.target)
         if text is None:
-            session.refuse(attach, AmqpError("amqp:invalid-field", "An address is needed."))
+            session.refuse(attach, _no_address(attach))
         elif text == _CBS:
             exchange = self._exchange(session, _CBS, self._authorization)
-            session.accept(_link(session, attach, exchange, exchange), attach)
+            session.accept(_exchange_link(session, attach, exchange, may_idle=True), attach)
         else:
-            self._attach_to_queue(session, attach, Address.parse(text))
+            self._attach_to_entity(session, attach, Address.parse(text))
 
-    def _attach_to_queue(self, session: Session, attach: Attach, address: Address) -> None:
-        def answer(result: IncomingLink | OutgoingLink | AmqpError) -> None:
+    def _attach_to_entity(self, session: Session, attach: Attach, address: Address) -> None:
+        def answer(result: Callable[[], None] | AmqpError) -> None:
             if isinstance(result, AmqpError):
                 session.refuse(attach, result)
             else:
-                session.accept(result, attach)
+                result()
 
         self._gate.perform(
             Operation(name="attach", entity=address.path),
             session.connection,
-            lambda: self._open(session, attach, address),
+            lambda: self._opening(session, attach, address),
             answer,
         )
 
-    def _open(
-        self, session: Session, attach: Attach, address: Address
-    ) -> IncomingLink | OutgoingLink:
+    def _opening(self, session: Session, attach: Attach, address: Address) -> Callable[[], None]:
+        """How to open a link; raises `AmqpError` where it is refused."""
         node = self._node(session.connection, address)
         if address.management:
             exchange = self._exchange(session, address.key, node.management)
-            return _link(session, attach, exchange, exchange)
-        _check(node, attach)
-        return _link(session, attach, node.source, node.target)
+            return lambda: session.accept(_exchange_link(session, attach, exchange), attach)
+        if attach.role == RECEIVER:
+            return self._opening_to_receive(session, attach, node)
+        if self._entities.target(node.entity.name) is None:
+            raise AmqpError("amqp:not-allowed", f"Nothing can be sent to '{node.entity.name}'.")
+        check_status(node.entity.name, node.entity.properties.status, "SendDisabled")
+        link = IncomingLink(session, attach, node.target, MAX_MESSAGE_SIZE)
+        return lambda: session.accept(link, attach)
+
+    def _opening_to_receive(
+        self, session: Session, attach: Attach, node: _Node
+    ) -> Callable[[], None]:
+        queue, source, wanted = node.entity, node.source, SessionFilter.of(attach)
+        if source is None or not isinstance(queue, Queue) or queue.outlet is not None:
+            raise AmqpError("amqp:not-allowed", f"Nothing can be received from '{queue.name}'.")
+        check_status(queue.name, queue.properties.status, "ReceiveDisabled")
+        link = OutgoingLink(session, attach, source)
+        match source, wanted:
+            case SessionSource(), SessionFilter():
+                return lambda: source.open(link, attach, wanted)
+            case SessionSource(), None:
+                raise AmqpError(
+                    "amqp:not-allowed",
+                    "It is not possible for an entity that requires sessions to create a "
+                    "non-sessionful message receiver.",
+                )
+            case _, SessionFilter():
+                raise AmqpError(
+                    "amqp:not-allowed",
+                    "A sessionful message receiver cannot be created on an entity that does not "
+                    "require sessions.",
+                )
+            case _:
+                return lambda: session.accept(link, attach)
 
     def _node(self, connection: Connection, address: Address) -> _Node:
         if not self._authorization.allows(connection, address):
             raise unauthorized(f"Unauthorized access to '{address.path}': no token was put for it.")
-        node = self._nodes.get(address.key)
-        if node is None:
-            raise AmqpError(
-                "amqp:not-found",
-                f"The messaging entity '{address.path}' could not be found. To know more visit "
-                "https://aka.ms/sbResourceMgrExceptions.",
+        entity = self._entities.source(address.key) or self._entities.target(address.key)
+        if entity is None:
+            raise not_found(address.path)
+        if entity not in self._nodes:
+            self._nodes[entity] = _Node(
+                entity, self._entities, self._gate, self._on_connection_loss
             )
-        return node
+        return self._nodes[entity]
+
+    def _deleted(self, entity: _Entity) -> None:
+        node = self._nodes.pop(entity, None)
+        if node is not None:
+            node.close()
 
     def _exchange(self, session: Session, path: str, responder: Responder) -> Exchange:
         exchanges = self._exchanges.setdefault(session, {})
         return exchanges.setdefault(path, Exchange(responder))
 
 
-def _check(node: _Node, attach: Attach) -> None:
-    """Refuses what a queue does not do."""
-    if attach.role == RECEIVER and attach.snd_settle_mode == _PRE_SETTLED:
-        raise AmqpError("amqp:not-implemented", "ReceiveAndDelete is not emulated yet.")
-    if attach.role == SENDER and node.queue.dead_letters is None:
-        raise AmqpError("amqp:not-allowed", "Nothing can be sent to a dead-letter queue.")
+def _no_address(attach: Attach) -> AmqpError:
+    if attach.target is not None and attach.target.descriptor == _COORDINATOR:
+        return AmqpError("amqp:not-implemented", "Transactions are not emulated.")
+    return AmqpError("amqp:invalid-field", "An address is needed.")
 
 
-def _link(
-    session: Session, attach: Attach, source: Source, target: Target
+def _exchange_link(
+    session: Session, attach: Attach, exchange: Exchange, *, may_idle: bool = False
 ) -> IncomingLink | OutgoingLink:
     if attach.role == RECEIVER:
-        return OutgoingLink(session, attach, source)
-    return IncomingLink(session, attach, target, MAX_MESSAGE_SIZE)
+        return OutgoingLink(session, attach, exchange, may_idle=may_idle)
+    return IncomingLink(session, attach, exchange, MAX_MESSAGE_SIZE, may_idle=may_idle)

@@ -1,9 +1,10 @@
-"""A queue on the wire: where clients send to and receive from."""
+"""Entities on the wire: where clients send to and receive from."""
 
 from __future__ import annotations
 
 import asyncio
 from collections import deque
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 from uuid import UUID
 
@@ -11,79 +12,115 @@ from local_azure.faults import Operation
 from local_azure.servicebus.amqp.errors import AmqpError
 from local_azure.servicebus.amqp.link import wire_error
 from local_azure.servicebus.amqp.performatives import Accepted, Composite, Rejected
-from local_azure.servicebus.content import WireContent, encode_delivery, parse_sent
+from local_azure.servicebus.content import WireContent, encode_message, parse_sent
 from local_azure.servicebus.settlement import from_outcome
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
-
     from local_azure.servicebus.amqp.link import Delivery, IncomingMessage, OutgoingLink
     from local_azure.servicebus.gate import Gate
+    from local_azure.servicebus.intake import Intake
     from local_azure.servicebus.message import Message
     from local_azure.servicebus.queue import Queue
+    from local_azure.servicebus.session_queue import SessionLock
+    from local_azure.servicebus.settlement import Settlement
 
 LocksOnConnectionLoss = Literal["keep", "drop"]
 
 
-class QueueTarget:
-    """Takes what clients send to a queue."""
+class EntityTarget:
+    """Takes what clients send to a queue or topic."""
 
-    def __init__(self, queue: Queue[WireContent], gate: Gate) -> None:
-        self._queue = queue
+    def __init__(self, entity: Intake[WireContent], gate: Gate) -> None:
+        self._entity = entity
         self._gate = gate
+        self._closed: AmqpError | None = None
+
+    def close(self, reason: AmqpError) -> None:
+        """Takes nothing any more."""
+        self._closed = reason
 
     def take(self, message: IncomingMessage) -> None:
         """Enqueues a message, or those of a batch; a fault sees a batch as its first one."""
+        if self._closed is not None:
+            message.reject(self._closed)
+            return
         try:
-            contents = parse_sent(message.encoded, message.message_format)
+            contents = parse_sent(message.encoded, message.message_format, self._gate.clock)
         except AmqpError as error:
             message.reject(error)
             return
         key = contents[0].message_id if contents else None
         self._gate.perform(
-            Operation(name="send", entity=self._queue.name, key=key),
+            Operation(name="send", entity=self._entity.name, key=key),
             message.link.session.connection,
-            lambda: self._queue.send(contents, self._gate.clock.now()),
-            lambda error: message.settle(_outcome(error, Accepted())),
+            lambda: self._entity.send(contents, self._gate.clock.now()),
+            lambda result: message.settle(_outcome(result, Accepted())),
         )
+
+
+@dataclass(slots=True, eq=False, kw_only=True)
+class Receiver:
+    """A client that receives over a link.
+
+    Attributes:
+        session: The session that it has locked, on a queue that requires sessions.
+        held: The locks of what it got and has not settled over the link.
+        busy: A delivery to it is on its way.
+    """
+
+    link: OutgoingLink
+    session: SessionLock | None = None
+    held: set[UUID] = field(default_factory=set)
+    busy: bool = False
+
+    @property
+    def line(self) -> str | None:
+        """Whose messages it gets."""
+        return None if self.session is None else self.session.session_id
 
 
 class QueueSource:
     """Hands a queue's messages out to the links that have credit, one each in turn."""
 
     def __init__(
-        self,
-        queue: Queue[WireContent],
-        gate: Gate,
-        on_due: Callable[[float], None],
-        on_connection_loss: LocksOnConnectionLoss,
+        self, queue: Queue[WireContent], gate: Gate, on_connection_loss: LocksOnConnectionLoss
     ) -> None:
         self._queue = queue
         self._gate = gate
-        self._on_due = on_due
         self._drops_locks = on_connection_loss == "drop"
-        self._links: deque[OutgoingLink] = deque()
-        self._busy: set[OutgoingLink] = set()
+        self._receivers: dict[OutgoingLink, Receiver] = {}
+        self._turns: deque[Receiver] = deque()
         self._is_scheduled = False
         queue.listener = self
+
+    def close(self, reason: AmqpError) -> None:
+        """Sends all receivers away."""
+        for link in tuple(self._receivers):
+            link.refuse(reason)
 
     # ------------------------------------------------------------ the queue's listener
 
     def available(self) -> None:
         """Hands out on the loop's next turn, outside of the operation that this came from."""
-        if not self._is_scheduled and self._links:
+        if not self._is_scheduled and self._is_wanted():
             self._is_scheduled = True
             asyncio.get_running_loop().call_soon(self._hand_out)
 
-    def due(self, moment: float) -> None:
-        """Passes on when the queue must be looked at again."""
-        self._on_due(moment)
+    def session_lost(self) -> None:
+        """There are no sessions here."""
+
+    def _is_wanted(self) -> bool:
+        return bool(self._receivers)
 
     # ------------------------------------------------------------ the links' source
 
     def attached(self, link: OutgoingLink) -> None:
         """A receiver has come."""
-        self._links.append(link)
+        self._add(Receiver(link=link))
+
+    def _add(self, receiver: Receiver) -> None:
+        self._receivers[receiver.link] = receiver
+        self._turns.append(receiver)
 
     def credited(self, link: OutgoingLink) -> None:
         """A receiver has room."""
@@ -92,7 +129,7 @@ class QueueSource:
 
     def settle(self, delivery: Delivery, state: Composite | None) -> None:
         """Settles a message as its receiver asks."""
-        token = UUID(bytes_le=delivery.tag)
+        token, receiver = UUID(bytes_le=delivery.tag), self._receivers[delivery.link]
         try:
             settlement = from_outcome(state)
         except AmqpError as error:
@@ -101,54 +138,77 @@ class QueueSource:
         self._gate.perform(
             self._operation(settlement.operation, self._queue.locked(token)),
             delivery.link.session.connection,
-            lambda: settlement.apply(self._queue, token, self._gate.clock.now()),
-            lambda error: delivery.settle(_outcome(error, settlement.confirmation)),
+            lambda: self._apply(settlement, token, receiver),
+            lambda result: delivery.settle(_outcome(result, settlement.confirmation)),
         )
 
-    def detached(self, link: OutgoingLink, unsettled: list[Delivery]) -> None:
+    def _apply(self, settlement: Settlement, token: UUID, receiver: Receiver) -> None:
+        settlement.apply(self._queue, token, self._gate.clock.now())
+        receiver.held.discard(token)
+
+    def detached(self, link: OutgoingLink) -> None:
         """A receiver has gone; its locks run on, unless its connection broke and drops them."""
-        self._links.remove(link)
-        self._busy.discard(link)
-        if self._drops_locks and link.session.connection.broken:
-            for delivery in unsettled:
-                token = UUID(bytes_le=delivery.tag)
-                self._queue.drop_lock(token, self._gate.clock.now())
+        receiver = self._receivers.pop(link)
+        self._turns.remove(receiver)
+        self._gone(receiver, dropped=self._drops_locks and link.session.connection.broken)
+
+    def _gone(self, receiver: Receiver, *, dropped: bool) -> None:
+        for token in receiver.held if dropped else ():
+            self._queue.drop_lock(token, self._gate.clock.now())
 
     # ------------------------------------------------------------ handing out
 
     def _hand_out(self) -> None:
         self._is_scheduled = False
-        while (link := self._ready_link()) and (head := self._queue.head(self._gate.clock.now())):
-            self._deliver(link, head)
+        while (pair := self._next_pair()) is not None:
+            self._deliver(*pair)
 
-    def _ready_link(self) -> OutgoingLink | None:
-        for _ in range(len(self._links)):
-            self._links.rotate(-1)
-            if self._links[-1].ready and self._links[-1] not in self._busy:
-                return self._links[-1]
+    def _next_pair(self) -> tuple[Receiver, Message[WireContent]] | None:
+        """The next receiver that can take a message, and the message."""
+        for _ in range(len(self._turns)):
+            self._turns.rotate(-1)
+            receiver = self._turns[-1]
+            if receiver.link.ready and not receiver.busy:
+                head = self._queue.head(self._gate.clock.now(), receiver.line)
+                if head is not None:
+                    return receiver, head
         return None
 
-    def _deliver(self, link: OutgoingLink, head: Message[WireContent]) -> None:
-        self._busy.add(link)
+    def _deliver(self, receiver: Receiver, head: Message[WireContent]) -> None:
+        receiver.busy = True
         self._gate.perform(
             self._operation("deliver", head),
-            link.session.connection,
-            lambda: self._queue.receive(self._gate.clock.now()) if link.ready else None,
-            lambda message: self._send(link, message),
+            receiver.link.session.connection,
+            lambda: self._receive(receiver),
+            lambda message: self._send(receiver, message),
         )
 
-    def _send(self, link: OutgoingLink, message: Message[WireContent] | AmqpError | None) -> None:
-        self._busy.discard(link)
+    def _receive(self, receiver: Receiver) -> Message[WireContent] | None:
+        now = self._gate.clock.now()
+        if not receiver.link.ready:
+            return None
+        if receiver.link.pre_settled:
+            return self._queue.receive_and_delete(now, receiver.line)
+        message = self._queue.receive(now, receiver.line)
+        if message is not None and message.lock is not None:
+            receiver.held.add(message.lock.token)
+        return message
+
+    def _send(self, receiver: Receiver, message: Message[WireContent] | AmqpError | None) -> None:
+        receiver.busy = False
         if isinstance(message, AmqpError):
-            link.refuse(message)
-        elif message is not None and (lock := message.lock) is not None:
-            encoded = encode_delivery(message, lock, self._gate.clock.on_wall)
-            link.send(lock.token.bytes_le, encoded, settled=False)
+            receiver.link.refuse(message)
+        elif message is not None:
+            tag = b"" if message.lock is None else message.lock.token.bytes_le
+            encoded = encode_message(message, self._gate.clock)
+            receiver.link.send(tag, encoded, settled=message.lock is None)
 
     def _operation(self, name: str, message: Message[WireContent] | None) -> Operation:
         key = None if message is None else message.message_id
         return Operation(name=name, entity=self._queue.name, key=key)
 
 
-def _outcome(error: AmqpError | None, confirmation: Composite) -> Composite:
-    return confirmation if error is None else Rejected(error=wire_error(error))
+def _outcome(result: object, confirmation: Composite) -> Composite:
+    if isinstance(result, AmqpError):
+        return Rejected(error=wire_error(result))
+    return confirmation

@@ -1,4 +1,4 @@
-"""The embedded Service Bus: a namespace of queues behind a socket."""
+"""The embedded Service Bus: a namespace of queues and topics behind a socket."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Self
 from local_azure.clock import Clock
 from local_azure.events import EventLog
 from local_azure.faults import Faults
-from local_azure.servicebus.amqp.connection import Connection
+from local_azure.servicebus.amqp.connection import Connection, IdleRules
 from local_azure.servicebus.amqp.errors import AmqpError
 from local_azure.servicebus.cbs import Authorization
 from local_azure.servicebus.config import Config
+from local_azure.servicebus.entities import Entities
 from local_azure.servicebus.expiry import Expiry
 from local_azure.servicebus.gate import Gate
 from local_azure.servicebus.namespace import Namespace
-from local_azure.servicebus.queue import DEAD_LETTER_SUFFIX, Queue
 from local_azure.servicebus.tokens import SharedAccessKey
 
 if TYPE_CHECKING:
@@ -24,7 +24,8 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from local_azure.servicebus.content import WireContent
-    from local_azure.servicebus.properties import QueueProperties
+    from local_azure.servicebus.properties import QueueProperties, TopicProperties
+    from local_azure.servicebus.queue import Queue
     from local_azure.servicebus.queue_links import LocksOnConnectionLoss
 
 KEY_NAME = "RootManageSharedAccessKey"
@@ -37,18 +38,25 @@ class LocalServiceBus:
 
     Args:
         queues: The queues by name, or a configuration.
+        topics: The topics by name, beside those of a configuration.
         host: The address to listen on.
         port: The port to listen on; 0 takes a free one.
         clock: The time that locks, lifetimes and windows run by.
         faults: What goes wrong. Operations are ``authenticate``, ``attach``, ``send``,
-            ``deliver``, ``complete``, ``abandon``, ``dead_letter``, ``release`` and ``renew``.
-        events: Where to log what happens: ``sent``, ``duplicate_dropped``, ``delivered`` (with
-            the delivery count), ``completed``, ``abandoned``, ``released``, ``dead_lettered``
-            (with the reason), ``expired``, ``lock_renewed``, ``lock_expired`` and
-            ``connection_dropped`` (with the operation at which a fault did it).
-        locks_on_connection_loss: Whether messages stay locked until their time is up when the
-            connection of their receiver breaks; the service's documentation says both.
-        idle_timeout: Seconds after which a silent client is disconnected.
+            ``deliver``, ``complete``, ``abandon``, ``defer``, ``dead_letter``, ``release``,
+            ``renew``, and those of the management node by their names, ``schedule-message`` and
+            the like.
+        events: Where to log what happens: ``sent``, ``scheduled``, ``activated``, ``cancelled``,
+            ``duplicate_dropped``, ``delivered`` (with the delivery count), ``completed``,
+            ``abandoned``, ``released``, ``deferred``, ``dead_lettered`` (with the reason),
+            ``expired``, ``lock_renewed``, ``lock_expired``; of a session, which is the key,
+            ``session_accepted``, ``session_renewed``, ``session_state_set``, ``session_closed``
+            and ``session_expired``; and ``connection_dropped`` (with the operation at which a
+            fault did it).
+        locks_on_connection_loss: Whether messages and sessions stay locked until their time is
+            up when the connection of their receiver breaks; the service's documentation says
+            both.
+        idle: When clients that are silent, and links that are not used, are sent away.
         key_name: The name of the shared access key.
         key: The shared access key.
     """
@@ -57,13 +65,14 @@ class LocalServiceBus:
         self,
         queues: Mapping[str, QueueProperties] | Config,
         *,
+        topics: Mapping[str, TopicProperties] | None = None,
         host: str = "127.0.0.1",
         port: int = 0,
         clock: Clock | None = None,
         faults: Faults | None = None,
         events: EventLog | None = None,
         locks_on_connection_loss: LocksOnConnectionLoss = "keep",
-        idle_timeout: float = 240.0,
+        idle: IdleRules | None = None,
         key_name: str = KEY_NAME,
         key: str = KEY,
     ) -> None:
@@ -71,36 +80,46 @@ class LocalServiceBus:
         self.faults = faults or Faults()
         self.events = events if events is not None else EventLog()
         self._host, self._port = host, port
-        self._key = SharedAccessKey(name=key_name, value=key)
-        self._idle_timeout = idle_timeout
+        self.key = SharedAccessKey(name=key_name, value=key)
+        self._idle = idle or IdleRules()
         self._locks_on_connection_loss = locks_on_connection_loss
-        self._queues = self._make_queues(queues.queues if isinstance(queues, Config) else queues)
-
-    def _make_queues(self, listed: Mapping[str, QueueProperties]) -> dict[str, Queue[WireContent]]:
-        queues: dict[str, Queue[WireContent]] = {}
-        for name, properties in listed.items():
-            buried: Queue[WireContent] = Queue(name + DEAD_LETTER_SUFFIX, properties, self.events)
-            queue = Queue(name, properties, self.events, buried)
-            queues |= {each.name.lower(): each for each in (queue, buried)}
-        return queues
+        config = queues if isinstance(queues, Config) else Config(queues=queues)
+        self._loop: asyncio.AbstractEventLoop | None = None
+        self.entities: Entities[WireContent] = Entities(self.events)
+        for name, queue in config.queues.items():
+            self.entities.create_queue(name, queue)
+        for name, topic in {**config.topics, **(topics or {})}.items():
+            self.entities.create_topic(name, topic)
 
     @property
     def connection_string(self) -> str:
         """How clients connect, in the form of Microsoft's emulator."""
         return (
-            f"Endpoint=sb://{self._host}:{self._port};SharedAccessKeyName={self._key.name};"
-            f"SharedAccessKey={self._key.value};UseDevelopmentEmulator=true;"
+            f"Endpoint=sb://{self._host}:{self._port};SharedAccessKeyName={self.key.name};"
+            f"SharedAccessKey={self.key.value};UseDevelopmentEmulator=true;"
         )
 
     def queue(self, name: str) -> Queue[WireContent]:
-        """A queue as it now is, to look into; a name ending in ``/$DeadLetterQueue`` works too.
+        """A queue as it now is, to look into, from any thread.
+
+        Args:
+            name: Its name; one ending in ``/$DeadLetterQueue`` works too, and
+                ``topic/Subscriptions/name``.
 
         Raises:
             KeyError: There is none of that name.
         """
-        queue = self._queues[name.lower()]
-        queue.expire(self.clock.now())
+        queue = self.entities.source(name)
+        if queue is None:
+            raise KeyError(name)
+        if self._loop is None or self._loop is _running_loop():
+            queue.expire(self.clock.now())
+        else:
+            asyncio.run_coroutine_threadsafe(self._expire(queue), self._loop).result()
         return queue
+
+    async def _expire(self, queue: Queue[WireContent]) -> None:
+        queue.expire(self.clock.now())
 
     async def __aenter__(self) -> Self:
         """Starts to listen.
@@ -108,19 +127,16 @@ class LocalServiceBus:
         Raises:
             OSError: The port is taken.
         """
-        loop = asyncio.get_running_loop()
+        self._loop = loop = asyncio.get_running_loop()
         gate = Gate(self.clock, self.faults, self.events)
-        queues = list(self._queues.values())
-        expiry = Expiry(queues, self.clock)
+        expiry = Expiry(self.entities, self.clock)
+        self.entities.on_due = expiry.due
+        authorization = Authorization(self.key, gate)
         self._namespace = Namespace(
-            queues,
-            gate,
-            Authorization(self._key, gate),
-            expiry.due,
-            self._locks_on_connection_loss,
+            self.entities, gate, authorization, self._locks_on_connection_loss
         )
         self._server = await loop.create_server(
-            lambda: Connection(self._namespace, self._idle_timeout), self._host, self._port
+            lambda: Connection(self._namespace, self._idle), self._host, self._port
         )
         self._port = self._server.sockets[0].getsockname()[1]
         self._expiring = asyncio.create_task(expiry.run())
@@ -140,3 +156,11 @@ class LocalServiceBus:
         self._expiring.cancel()
         with contextlib.suppress(asyncio.CancelledError):
             await self._expiring
+        self._loop = None
+
+
+def _running_loop() -> asyncio.AbstractEventLoop | None:
+    try:
+        return asyncio.get_running_loop()
+    except RuntimeError:
+        return None

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import logging
+from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol, cast
 
 from local_azure.servicebus.amqp.errors import AmqpError
@@ -36,6 +37,8 @@ from local_azure.servicebus.amqp.types import Array, Symbol, UByte, UInt, UShort
 if TYPE_CHECKING:
     from collections.abc import Callable
 
+    from local_azure.servicebus.amqp.link import Link
+
 _logger = logging.getLogger(__name__)
 
 _MAX_FRAME_SIZE = 65536
@@ -64,12 +67,29 @@ class Container(Protocol):
         """A connection has gone, after its links were told."""
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class IdleRules:
+    """Seconds of real time after which the server ends what is not used.
+
+    Attributes:
+        connection: A connection without a frame; also what clients are told.
+        link: A link over which nothing comes or goes.
+        first_link: A new connection without any link.
+        no_links: A connection whose last link has ended.
+    """
+
+    connection: float = 240.0
+    link: float = 600.0
+    first_link: float = 60.0
+    no_links: float = 300.0
+
+
 class Connection(asyncio.Protocol):
     """One client's connection.
 
     Args:
         container: Decides about links.
-        idle_timeout: Seconds without a frame after which the client is taken for gone.
+        idle: When the client is taken for gone.
 
     Attributes:
         lost: It has ended.
@@ -77,12 +97,12 @@ class Connection(asyncio.Protocol):
         writable: The socket takes more.
     """
 
-    def __init__(self, container: Container, idle_timeout: float) -> None:
+    def __init__(self, container: Container, idle: IdleRules) -> None:
         self.container = container
         self.lost = False
         self.broken = False
         self.writable = True
-        self._idle_timeout = idle_timeout
+        self._idle = idle
         self._reader = FrameReader(_MAX_FRAME_SIZE)
         self._stage: Callable[[], bool] = self._expect_sasl
         self._open = False
@@ -97,12 +117,13 @@ class Connection(asyncio.Protocol):
     def connection_made(self, transport: asyncio.BaseTransport) -> None:
         self._transport = cast("asyncio.Transport", transport)
         self._loop = asyncio.get_running_loop()
-        self._heard = self._loop.time()
+        self._heard = self._linked = self.time()
+        self._linkless_for = self._idle.first_link
         self._watch()
         self.container.opened(self)
 
     def data_received(self, data: bytes) -> None:
-        self._heard = self._loop.time()
+        self._heard = self.time()
         self._reading = True
         self._reader.feed(data)
         try:
@@ -186,20 +207,42 @@ class Connection(asyncio.Protocol):
 
     # ------------------------------------------------------------ heartbeats
 
+    def time(self) -> float:
+        """What idleness is measured by."""
+        return self._loop.time()
+
+    def links_changed(self) -> None:
+        """A link has opened or ended."""
+        self._linked, self._linkless_for = self.time(), self._idle.no_links
+        if not self.lost:
+            self._timers["watch"].cancel()
+            self._watch()
+
     def _watch(self) -> None:
-        """Ends the connection of a client that has been silent for too long."""
-        silent = self._loop.time() - self._heard
-        if silent >= self._idle_timeout:
-            allowed = round(self._idle_timeout * 1000)
-            self.close(
-                AmqpError(
-                    "amqp:connection:forced",
-                    f"The connection was inactive for more than the allowed {allowed} "
-                    f"milliseconds and is closed by container '{self.container.name}'.",
-                )
-            )
+        """Ends what has been idle for too long, and looks again when something next might be."""
+        now, links = self.time(), self._links()
+        idle = {link: link.touched + self._idle.link for link in links if not link.may_idle}
+        over = next((link for link, end in idle.items() if end <= now), None)
+        if over is not None:
+            over.refuse(_idle_link(over, self._idle.link))  # comes back here
             return
-        self._timers["watch"] = self._loop.call_later(self._idle_timeout - silent, self._watch)
+        ends = {self._heard + self._idle.connection: self._idle.connection}
+        if not links:
+            ends[self._linked + self._linkless_for] = self._linkless_for
+        if (end := min(ends)) <= now:
+            self.close(self._inactive(ends[end]))
+            return
+        self._timers["watch"] = self._loop.call_at(min([end, *idle.values()]), self._watch)
+
+    def _links(self) -> list[Link]:
+        return [link for session in self._sessions.values() for link in session.links]
+
+    def _inactive(self, seconds: float) -> AmqpError:
+        return AmqpError(
+            "amqp:connection:forced",
+            f"The connection was inactive for more than the allowed {round(seconds * 1000)} "
+            f"milliseconds and is closed by container '{self.container.name}'.",
+        )
 
     def _beat_in(self, seconds: float) -> None:
         """Shows the client, from then on and as often, that this side lives."""
@@ -267,7 +310,7 @@ class Connection(asyncio.Protocol):
                 container_id=self.container.name,
                 max_frame_size=UInt(_MAX_FRAME_SIZE),
                 channel_max=UShort(_CHANNEL_MAX),
-                idle_time_out=UInt(round(self._idle_timeout * 1000)),
+                idle_time_out=UInt(round(self._idle.connection * 1000)),
             )
         )
         if not isinstance(opened, Open):
@@ -321,3 +364,11 @@ class Connection(asyncio.Protocol):
         del self._sessions[frame.channel]
         session.close()
         session.send(End())
+
+
+def _idle_link(link: Link, seconds: float) -> AmqpError:
+    return AmqpError(
+        "amqp:link:detach-forced",
+        f"The link '{link.name}' is force detached by the broker because it was idle for "
+        f"{round(seconds)} seconds.",
+    )

@@ -16,13 +16,13 @@ from local_azure.servicebus.amqp.performatives import (
     Rejected,
     Transfer,
 )
-from local_azure.servicebus.amqp.types import Described, Symbol, UByte, UInt, ULong
+from local_azure.servicebus.amqp.types import Described, Symbol, UInt, ULong
 
 if TYPE_CHECKING:
     from local_azure.servicebus.amqp.session import Session
 
 SENDER, RECEIVER = False, True
-SECOND = UByte(1)
+PRE_SETTLED = 1
 SERIAL = 0xFFFFFFFF
 _CREDIT = 1000
 
@@ -78,18 +78,29 @@ class Source(Protocol):
     def settle(self, delivery: Delivery, state: Composite | None) -> None:
         """A client says what is to become of a delivery."""
 
-    def detached(self, link: OutgoingLink, unsettled: list[Delivery]) -> None:
+    def detached(self, link: OutgoingLink) -> None:
         """A client has gone; what it held is left to decide on."""
 
 
 class Link:
-    """What both directions share."""
+    """What both directions share.
 
-    def __init__(self, session: Session, attach: Attach) -> None:
+    Attributes:
+        may_idle: It is not ended for being silent.
+        touched: When something last came or went over it, by the loop's time.
+    """
+
+    def __init__(self, session: Session, attach: Attach, *, may_idle: bool = False) -> None:
         self.session = session
         self.name = attach.name
         self.handle = attach.handle
         self.open = True
+        self.may_idle = may_idle
+        self.touch()
+
+    def touch(self) -> None:
+        """Something came or went."""
+        self.touched = self.session.connection.time()
 
     def refuse(self, error: AmqpError) -> None:
         """Ends the link with an error."""
@@ -114,9 +125,15 @@ class IncomingLink(Link):
     """A link over which the client sends."""
 
     def __init__(
-        self, session: Session, attach: Attach, target: Target, max_message_size: int
+        self,
+        session: Session,
+        attach: Attach,
+        target: Target,
+        max_message_size: int,
+        *,
+        may_idle: bool = False,
     ) -> None:
-        super().__init__(session, attach)
+        super().__init__(session, attach, may_idle=may_idle)
         self._target = target
         self._max_message_size = max_message_size
         self._delivery_count = int(attach.initial_delivery_count or 0)
@@ -150,6 +167,7 @@ class IncomingLink(Link):
 
     def on_transfer(self, transfer: Transfer, payload: bytes) -> None:
         """Gathers the frames of a message and hands it on once it is whole."""
+        self.touch()
         first = self._first = self._first or transfer
         self._size += len(payload)
         if self._size <= self._max_message_size:
@@ -216,11 +234,21 @@ class Delivery:
 
 
 class OutgoingLink(Link):
-    """A link over which the client receives."""
+    """A link over which the client receives.
 
-    def __init__(self, session: Session, attach: Attach, source: Source) -> None:
-        super().__init__(session, attach)
+    Attributes:
+        terminus: What the client is told of the source.
+        properties: What else it is told when the link opens.
+    """
+
+    def __init__(
+        self, session: Session, attach: Attach, source: Source, *, may_idle: bool = False
+    ) -> None:
+        super().__init__(session, attach, may_idle=may_idle)
+        self.terminus = attach.source
+        self.properties: dict[object, object] | None = None
         self.target_address = address_text(attach.target)
+        self.pre_settled = attach.snd_settle_mode == PRE_SETTLED
         self._source = source
         self._delivery_count = 0
         self._credit = 0
@@ -235,9 +263,10 @@ class OutgoingLink(Link):
             role=SENDER,
             snd_settle_mode=attach.snd_settle_mode,
             rcv_settle_mode=attach.rcv_settle_mode,
-            source=attach.source,
+            source=self.terminus,
             target=attach.target,
             initial_delivery_count=UInt(0),
+            properties=self.properties,
         )
 
     def attached(self) -> None:
@@ -250,6 +279,7 @@ class OutgoingLink(Link):
         return self.open and self._credit > 0 and self.session.writable
 
     def on_flow(self, flow: Flow) -> None:
+        self.touch()
         seen = int(flow.delivery_count or 0)
         credit = (seen + int(flow.link_credit or 0) - self._delivery_count) & SERIAL
         self._credit = credit if credit <= SERIAL // 2 else 0
@@ -272,6 +302,7 @@ class OutgoingLink(Link):
 
     def send(self, tag: bytes, encoded: bytes, *, settled: bool) -> None:
         """Sends a message; the client settles it unless it already is."""
+        self.touch()
         self._delivery_count = (self._delivery_count + 1) & SERIAL
         self._credit -= 1
         delivery_id = self.session.transfer(self, tag, encoded, settled=settled)
@@ -282,6 +313,7 @@ class OutgoingLink(Link):
 
     def on_disposition(self, delivery: Delivery, state: Composite | None, *, settled: bool) -> None:
         """The client says what is to become of a delivery, and waits for an answer or not."""
+        self.touch()
         if settled:
             del self._unsettled[delivery.delivery_id]
         self._source.settle(delivery, state)
@@ -297,4 +329,4 @@ class OutgoingLink(Link):
         super().closed()
         for delivery_id in self._unsettled:
             self.session.unsettled.pop(delivery_id, None)
-        self._source.detached(self, list(self._unsettled.values()))
+        self._source.detached(self)

@@ -92,7 +92,7 @@ def section(descriptor: int, value: bytes) -> bytes:
     return bytes((0x00, 0x53, descriptor)) + value
 
 
-def encode_annotations(kept: list[bytes], added: dict[Symbol, object]) -> bytes:
+def encode_annotations(kept: list[bytes], added: Mapping[Symbol, object]) -> bytes:
     """The map of annotations that are encoded already and new ones."""
     return encode_map([*kept, *(encode(key) + encode(value) for key, value in added.items())])
 

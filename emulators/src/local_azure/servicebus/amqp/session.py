@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import deque
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from local_azure.servicebus.amqp.errors import AmqpError
@@ -36,6 +37,14 @@ _HANDLE_MAX = 1023
 _TRANSFER_OVERHEAD = 128
 
 
+@dataclass(slots=True)
+class _Opening:
+    """A link that a client has asked for and not been answered on; it may send credit at once."""
+
+    attach: Attach
+    flow: Flow | None = None
+
+
 class Session:
     """One session of a connection.
 
@@ -48,7 +57,8 @@ class Session:
         self.channel = channel
         self.unsettled: dict[int, Delivery] = {}
         self._links: dict[int, Link] = {}
-        self._muted: set[int] = set()  # handles of links that are not open yet, or no more
+        self._opening: dict[int, _Opening] = {}
+        self._muted: set[int] = set()  # handles of links that ended, which the client may not know
         self._next_incoming_id = int(begin.next_outgoing_id)
         self._incoming_window = _WINDOW
         self._next_outgoing_id = 0
@@ -92,28 +102,43 @@ class Session:
 
     def _on_attach(self, attach: Attach) -> None:
         """The client opens a link; the connection's container decides where to."""
-        if attach.handle in self._links or attach.handle > _HANDLE_MAX:
+        taken = attach.handle in self._links or attach.handle in self._opening
+        if taken or attach.handle > _HANDLE_MAX:
             raise AmqpError("amqp:session:handle-in-use", f"handle {attach.handle} is not free")
-        self._muted.add(attach.handle)
+        self._muted.discard(attach.handle)
+        self._opening[attach.handle] = _Opening(attach)
         self.connection.container.attach(self, attach)
+
+    def awaits(self, attach: Attach) -> bool:
+        """Whether the client still waits for the answer to an attach."""
+        opening = self._opening.get(attach.handle)
+        return opening is not None and opening.attach is attach
 
     def accept(self, link: IncomingLink | OutgoingLink, attach: Attach) -> None:
         """Opens a link as the client asked for, unless it has given up waiting for it."""
-        if attach.handle not in self._muted:
+        if not self.awaits(attach):
             return
-        self._muted.discard(attach.handle)
+        flow = self._opening.pop(attach.handle).flow
         self._links[link.handle] = link
+        self.connection.links_changed()
         self.send(link.answer(attach))
         match link:
             case IncomingLink():
                 link.grant()
             case OutgoingLink():
                 link.attached()
+        if flow is not None:
+            link.on_flow(flow)
 
     def refuse(self, attach: Attach, error: AmqpError) -> None:
         """Answers with a link that leads nowhere and ends it, which is how a refusal looks."""
-        if attach.handle not in self._muted:
-            return
+        if self.awaits(attach):
+            del self._opening[attach.handle]
+            self._muted.add(attach.handle)
+            self._send_nowhere(attach)
+            self.send(detach(attach.handle, error))
+
+    def _send_nowhere(self, attach: Attach) -> None:
         count = UInt(0) if attach.role == RECEIVER else None
         self.send(
             Attach(
@@ -123,7 +148,6 @@ class Session:
                 initial_delivery_count=count,
             )
         )
-        self.send(detach(attach.handle, error))
 
     def detach(self, link: Link, error: AmqpError) -> None:
         """Ends a link; the client's answer is awaited and what it still sends is ignored."""
@@ -132,23 +156,35 @@ class Session:
         self._close(link)
 
     def _on_detach(self, performative: Detach) -> None:
-        """The client ends a link, or answers that one has ended."""
-        if performative.handle in self._muted:
-            self._muted.discard(performative.handle)
+        """The client ends a link, gives up on one, or answers that one has ended."""
+        handle = performative.handle
+        if handle in self._muted:
+            self._muted.discard(handle)
             return
-        link = self._link(performative.handle)
+        if handle in self._opening:
+            self._send_nowhere(self._opening.pop(handle).attach)
+            self.send(Detach(handle=handle, closed=True))
+            return
+        link = self._link(handle)
         self.send(Detach(handle=link.handle, closed=performative.closed))
         self._close(link)
 
     def _close(self, link: Link) -> None:
         del self._links[link.handle]
         link.closed()
+        self.connection.links_changed()
 
     def close(self) -> None:
         """Ends all links; the session is no more."""
+        self._opening.clear()
         for link in list(self._links.values()):
             self._close(link)
         self._muted.clear()
+
+    @property
+    def links(self) -> list[Link]:
+        """The links that are open."""
+        return list(self._links.values())
 
     def outgoing_links(self) -> list[OutgoingLink]:
         """The links over which the client receives."""
@@ -176,6 +212,8 @@ class Session:
         self._send_waiting()
         if flow.handle is None and flow.echo:
             self.flow()
+        elif flow.handle in self._opening:
+            self._opening[flow.handle].flow = flow
         elif flow.handle is not None and flow.handle not in self._muted:
             self._link(flow.handle).on_flow(flow)
         if was_full:

@@ -1,0 +1,1 @@
+"""Stands for the conftest.py of the tests, which prepares recordings; here are none."""

@@ -1,0 +1,47 @@
+"""What a queue refuses to take in."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from local_azure.servicebus.amqp.errors import AmqpError
+
+if TYPE_CHECKING:
+    from local_azure.servicebus.message import Content
+    from local_azure.servicebus.properties import EntityStatus
+
+MEGABYTE = 1024 * 1024
+MAX_MESSAGE_SIZE = 256 * 1024
+MAX_SESSION_STATE = 256 * 1024
+MAX_ID_LENGTH = 128
+MAX_DEAD_LETTER_TEXT = 4096
+MAX_HOPS = 4
+
+
+def check_ids(content: Content) -> None:
+    """Refuses ids that are too long."""
+    for name, value in (("MessageId", content.message_id), ("SessionId", content.session_id)):
+        if len(value or "") > MAX_ID_LENGTH:
+            raise AmqpError(
+                "com.microsoft:argument-error",
+                f"The length of {name} cannot exceed {MAX_ID_LENGTH} characters.",
+            )
+
+
+def check_size(name: str, size: int, megabytes: int) -> None:
+    """Refuses what an entity has no room for."""
+    limit = megabytes * MEGABYTE
+    if size > limit:
+        raise AmqpError(
+            "amqp:resource-limit-exceeded",
+            f"The maximum entity size has been reached or exceeded for Queue: '{name}'. "
+            f"Size of entity in bytes:{size}, Max entity size in bytes:{limit}.",
+        )
+
+
+def check_status(name: str, status: EntityStatus, closed: EntityStatus) -> None:
+    """Refuses senders (``closed`` is ``SendDisabled``) or receivers of a disabled entity."""
+    if status in ("Disabled", closed):
+        raise AmqpError(
+            "com.microsoft:entity-disabled", f"Messaging entity '{name}' is currently disabled."
+        )

@@ -1,0 +1,127 @@
+"""Requests about messages."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING
+
+from local_azure.servicebus.amqp.types import Array, Long
+from local_azure.servicebus.content import WireContent, encode_message, timestamp
+from local_azure.servicebus.limits import MAX_MESSAGE_SIZE
+from local_azure.servicebus.management.body import (
+    Body,
+    each,
+    lock_tokens,
+    natural,
+    optional,
+    required,
+    sequence_numbers,
+)
+from local_azure.servicebus.settlement import from_status
+
+if TYPE_CHECKING:
+    from uuid import UUID
+
+    from local_azure.servicebus.intake import Intake
+    from local_azure.servicebus.management.plan import Asked, Plan
+    from local_azure.servicebus.message import Message
+    from local_azure.servicebus.queue import Queue
+
+_FIRST = 0
+"""The receiver settle mode of who receives and deletes."""
+
+
+def renew_lock(asked: Asked[Queue[WireContent]]) -> Plan:
+    """Begins the time of locks anew."""
+    tokens = lock_tokens(asked.body)
+
+    def renew() -> Body:
+        locks = [asked.entity.renew(token, asked.now) for token in tokens]
+        ends = [timestamp(asked.clock.on_wall(lock.until)) for lock in locks]
+        return {"expirations": Array(ends)}
+
+    return asked.plan(renew, name="renew", key=_key(asked.entity, tokens))
+
+
+def update_disposition(asked: Asked[Queue[WireContent]]) -> Plan:
+    """Settles messages whose link is no more, or that came without one."""
+    tokens, settlement = lock_tokens(asked.body), from_status(asked.body)
+
+    def settle() -> Body:
+        for token in tokens:
+            settlement.apply(asked.entity, token, asked.now)
+        return {}
+
+    return asked.plan(settle, name=settlement.operation, key=_key(asked.entity, tokens))
+
+
+def receive_by_sequence_number(asked: Asked[Queue[WireContent]]) -> Plan:
+    """Receives deferred messages."""
+    numbers, session_id = sequence_numbers(asked.body), optional(asked.body, "session-id", str)
+    deletes = required(asked.body, "receiver-settle-mode", int) == _FIRST
+
+    def receive() -> Body:
+        messages = asked.entity.receive_deferred(numbers, asked.now, session_id, delete=deletes)
+        return {"messages": [_received(message, asked) for message in messages]}
+
+    return asked.plan(receive)
+
+
+def peek_message(asked: Asked[Intake[WireContent]]) -> Plan:
+    """Shows messages; as many as fit into one answer."""
+    start = required(asked.body, "from-sequence-number", int)
+    count = natural(asked.body, "message-count")
+    session_id = optional(asked.body, "session-id", str)
+
+    def peek() -> Body | None:
+        found = asked.entity.peek(start, count, asked.now, session_id)
+        encoded = [encode_message(message, asked.clock) for message in found]
+        fitting = encoded[: max(1, _fitting(encoded))]
+        return {"messages": [{"message": each} for each in fitting]} if fitting else None
+
+    return asked.plan(peek)
+
+
+def schedule_message(asked: Asked[Intake[WireContent]]) -> Plan:
+    """Takes messages in that become active later."""
+    entries = each(asked.body, "messages", dict)
+    encoded = [required(entry, "message", bytes) for entry in entries]
+    contents = [WireContent.parse(message, asked.clock) for message in encoded]
+
+    def schedule() -> Body:
+        numbers = asked.entity.send(contents, asked.now)
+        return {"sequence-numbers": Array(Long(number) for number in numbers)}
+
+    return asked.plan(schedule, key=contents[0].message_id)
+
+
+def cancel_scheduled_message(asked: Asked[Intake[WireContent]]) -> Plan:
+    """Removes scheduled messages."""
+    numbers = sequence_numbers(asked.body)
+
+    def cancel() -> Body:
+        asked.entity.cancel(numbers, asked.now)
+        return {}
+
+    return asked.plan(cancel)
+
+
+def _key(queue: Queue[WireContent], tokens: list[UUID]) -> str | None:
+    message = queue.locked(tokens[0])
+    return None if message is None else message.message_id
+
+
+def _received(message: Message[WireContent], asked: Asked[Queue[WireContent]]) -> Body:
+    received: Body = {"message": encode_message(message, asked.clock)}
+    if message.lock is not None:
+        received["lock-token"] = message.lock.token
+    return received
+
+
+def _fitting(encoded: list[bytes]) -> int:
+    """How many messages come to no more than the largest one may have."""
+    room = MAX_MESSAGE_SIZE
+    for count, message in enumerate(encoded):
+        room -= len(message)
+        if room < 0:
+            return count
+    return len(encoded)

@@ -1,0 +1,1 @@
+"""The SQL of rules: conditions that choose messages, actions that change them."""
