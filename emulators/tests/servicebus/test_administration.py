@@ -38,6 +38,9 @@ if TYPE_CHECKING:
 
     from local_azure.servicebus import LocalServiceBus
 
+# Since Python 3.12 an element's truth value warns; the SDK asks for it.
+pytestmark = pytest.mark.filterwarnings("ignore:Testing an element:DeprecationWarning")
+
 _VALUES: dict[str, Any] = {
     "int": 1,
     "long": 2**40,
