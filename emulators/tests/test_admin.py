@@ -122,10 +122,11 @@ async def test_faults_are_lifted_together(admin: Admin) -> None:
         ({"service": "cosmos", "action": {"kind": "fail", "code": "amqp:x"}}, "HTTP status"),
         ({"service": "cosmos", "action": {"kind": "fail", "code": 200}}, "HTTP status"),
         ({"service": "servicebus", "action": {"kind": "fail", "code": 500}}, "a condition"),
+        ({"service": "cosmos", "action": {"kind": "lapse"}}, "no locks"),
         ({"service": "cosmos", "action": {}, "times": "2"}, "type: times"),
         ({"service": "cosmos", "action": {}, "skip": True}, "type: skip"),
     ],
-    ids=range(15),
+    ids=range(16),
 )
 async def test_an_order_that_is_none_is_refused_and_says_why(
     admin: Admin, order: Any, named: str

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from aiohttp import web
 
-from local_azure.faults import Action, Delay, Drop, Fail, Faults, Hang
+from local_azure.faults import Action, Delay, Drop, Fail, Faults, Hang, Lapse
 from local_azure.listening import listening, url_of
 
 if TYPE_CHECKING:
@@ -26,6 +26,7 @@ _ACTIONS: Final[Mapping[str, type[Action]]] = {
     "delay": Delay,
     "hang": Hang,
     "fail": Fail,
+    "lapse": Lapse,
 }
 _CODES: Final[Mapping[str, type]] = {"cosmos": int, "servicebus": str}
 _WHICH: Final = frozenset({"operation", "entity", "key", "skip", "times"})
@@ -123,7 +124,7 @@ class AdminEndpoint:
         if order["service"] not in self.faults:
             raise _BadRequestError(f"service: one of {sorted(self.faults)}")
         action = _action(order["action"])
-        _check_code(order["service"], action)
+        _check_action(order["service"], action)
         which = {name: order[name] for name in _WHICH & order.keys()}
         fault = self.faults[order["service"]].add(action, **which)
         return web.json_response({"service": order["service"]} | fault.as_json(), status=201)
@@ -193,7 +194,9 @@ def _action(order: dict[str, Any]) -> Action:
         raise _BadRequestError(f"action.code: {error}") from error
 
 
-def _check_code(service: str, action: Action) -> None:
+def _check_action(service: str, action: Action) -> None:
+    if isinstance(action, Lapse) and service == "cosmos":
+        raise _BadRequestError("action.kind: there are no locks in cosmos")
     if isinstance(action, Fail) and not isinstance(action.code, _CODES[service]):
         raise _BadRequestError("action.code: an HTTP status (cosmos) or a condition (servicebus)")
 

@@ -76,7 +76,17 @@ class Fail:
             )
 
 
-Action = Drop | Delay | Hang | Fail
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Lapse:
+    """The message's lock lapses: as soon as it is delivered, or just before it is settled.
+
+    So a copy is handed out while the first is being handled, a lock is lost that its holder
+    relies on, or, with ``times=None``, deliveries wear out at once. In a session it is the
+    session's lock. Of Service Bus alone.
+    """
+
+
+Action = Drop | Delay | Hang | Fail | Lapse
 
 
 @dataclass(eq=False, slots=True, kw_only=True)

@@ -15,7 +15,7 @@ from azure.servicebus.exceptions import (
 )
 
 from emulators.tests.servicebus.conftest import QUICK, Ends, connect, ends_of
-from local_azure.faults import Delay, Drop, Fail, Hang
+from local_azure.faults import Delay, Drop, Fail, Hang, Lapse
 from local_azure.servicebus import LocalServiceBus, QueueProperties
 
 
@@ -50,6 +50,42 @@ async def test_settlements_that_were_not_applied_succeed_through_the_management_
     assert buried.dead_letter is not None
     assert (buried.dead_letter.reason, buried.dead_letter.description) == ("r", "d")
     assert len(bus.events.of("connection_dropped")) == 3
+
+
+async def test_a_message_whose_lock_lapses_at_once_is_handed_out_twice(
+    bus: LocalServiceBus, ends: Ends
+) -> None:
+    bus.faults.add(Lapse(), operation="deliver")
+    await ends.send(ServiceBusMessage(b"x", message_id="m"))
+    first, second = await ends.receive(), await ends.receive()
+    assert (first.delivery_count, second.delivery_count) == (0, 1)
+    assert first.sequence_number == second.sequence_number
+    await ends.receiver.complete_message(second)
+    with pytest.raises(MessageLockLostError):
+        await ends.receiver.complete_message(first)
+
+
+async def test_a_lock_may_lapse_just_before_its_holder_settles(
+    bus: LocalServiceBus, ends: Ends
+) -> None:
+    bus.faults.add(Lapse(), operation="complete")
+    await ends.send(ServiceBusMessage(b"x", message_id="m"))
+    with pytest.raises(MessageLockLostError):
+        await ends.receiver.complete_message(await ends.receive())
+    assert (await ends.receive()).delivery_count == 1
+
+
+async def test_deliveries_wear_out_where_every_lock_lapses(
+    bus: LocalServiceBus, ends: Ends
+) -> None:
+    bus.faults.add(Lapse(), operation="deliver", times=None)
+    limit = bus.queue("orders").properties.max_delivery_count
+    await ends.send(ServiceBusMessage(b"x", message_id="m"))
+    for _ in range(limit):
+        await ends.receive()
+    (buried,) = bus.queue("orders/$DeadLetterQueue").messages
+    assert buried.dead_letter is not None
+    assert buried.dead_letter.reason == "MaxDeliveryCountExceeded"
 
 
 async def test_with_dropped_locks_the_fallback_finds_the_lock_lost() -> None:

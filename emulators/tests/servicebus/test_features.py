@@ -23,6 +23,7 @@ from azure.servicebus.exceptions import (
 )
 
 from emulators.tests.servicebus.conftest import QUICK, WAIT, connect, receive_one
+from local_azure.faults import Lapse
 from local_azure.servicebus import (
     CorrelationFilter,
     LocalServiceBus,
@@ -71,6 +72,20 @@ async def session(
 async def send(client: ServiceBusClient, queue: str, *messages: ServiceBusMessage) -> None:
     async with client.get_queue_sender(queue, **QUICK) as sender:
         await sender.send_messages(list(messages))
+
+
+async def test_the_lock_of_a_session_may_be_lost_to_another(
+    bus: LocalServiceBus, client: ServiceBusClient
+) -> None:
+    await send(client, _SESSIONS, ServiceBusMessage(b"x", session_id="a"))
+    bus.faults.add(Lapse(), operation="complete", entity=_SESSIONS)
+    async with session(client, "a") as receiver:
+        (message,) = await receiver.receive_messages(max_wait_time=5)
+        with pytest.raises(SessionLockLostError):
+            await receiver.complete_message(message)
+    async with session(client, "a") as receiver:
+        (again,) = await receiver.receive_messages(max_wait_time=5)
+        assert again.delivery_count == 1
 
 
 async def test_a_session_is_received_in_order_and_keeps_a_state(

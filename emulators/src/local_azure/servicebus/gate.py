@@ -6,7 +6,7 @@ import asyncio
 from typing import TYPE_CHECKING, Protocol, TypeVar, assert_never
 
 from local_azure.events import Event, EventLog
-from local_azure.faults import Delay, Drop, Fail, Faults, Hang, Operation
+from local_azure.faults import Delay, Drop, Fail, Faults, Hang, Lapse, Operation
 from local_azure.servicebus.amqp.errors import AmqpError
 
 if TYPE_CHECKING:
@@ -15,6 +15,9 @@ if TYPE_CHECKING:
     from local_azure.clock import Clock
 
 _T = TypeVar("_T")
+
+DELIVER = "deliver"
+"""The operation that makes a lock; others rely on one."""
 
 
 class Cuttable(Protocol):
@@ -38,6 +41,7 @@ class Gate:
         connection: Cuttable,
         effect: Callable[[], _T],
         answer: Callable[[_T | AmqpError], None],
+        lapse: Callable[[], None] = lambda: None,
     ) -> None:
         """Carries an operation out and answers it, each at most once.
 
@@ -46,6 +50,7 @@ class Gate:
             connection: What a drop cuts.
             effect: Does it; an `AmqpError` that it raises becomes the answer.
             answer: Sends the answer.
+            lapse: Ends the message's lock, where the operation is about one.
         """
         match self._faults.strike(operation):
             case None:
@@ -58,6 +63,12 @@ class Gate:
                 loop.call_later(seconds, lambda: answer(_attempt(effect)))
             case Hang(applied=applied):
                 _attempt_if(applied, effect)
+            case Lapse() if operation.name == DELIVER:
+                answer(_attempt(effect))
+                lapse()
+            case Lapse():
+                lapse()
+                answer(_attempt(effect))
             case Fail(code=code, applied=applied):
                 _attempt_if(applied, effect)
                 answer(AmqpError(str(code), f"The operation '{operation.name}' was failed."))

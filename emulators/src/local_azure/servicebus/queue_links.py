@@ -13,6 +13,7 @@ from local_azure.servicebus.amqp.errors import AmqpError
 from local_azure.servicebus.amqp.link import wire_error
 from local_azure.servicebus.amqp.performatives import Accepted, Composite, Rejected
 from local_azure.servicebus.content import WireContent, encode_message, parse_sent
+from local_azure.servicebus.gate import DELIVER
 from local_azure.servicebus.settlement import from_outcome
 
 if TYPE_CHECKING:
@@ -135,11 +136,13 @@ class QueueSource:
         except AmqpError as error:
             delivery.settle(_outcome(error, Accepted()))
             return
+        message = self._queue.locked(token)
         self._gate.perform(
-            self._operation(settlement.operation, self._queue.locked(token)),
+            self._operation(settlement.operation, message),
             delivery.link.session.connection,
             lambda: self._apply(settlement, token, receiver),
             lambda result: delivery.settle(_outcome(result, settlement.confirmation)),
+            lambda: self._lapse(message, receiver),
         )
 
     def _apply(self, settlement: Settlement, token: UUID, receiver: Receiver) -> None:
@@ -177,11 +180,19 @@ class QueueSource:
     def _deliver(self, receiver: Receiver, head: Message[WireContent]) -> None:
         receiver.busy = True
         self._gate.perform(
-            self._operation("deliver", head),
+            self._operation(DELIVER, head),
             receiver.link.session.connection,
             lambda: self._receive(receiver),
             lambda message: self._send(receiver, message),
+            lambda: self._lapse(head, receiver),
         )
+
+    def _lapse(self, message: Message[WireContent] | None, receiver: Receiver) -> None:
+        if message is not None and message.lock is not None:
+            self._end_lock(message.lock.token, receiver)
+
+    def _end_lock(self, token: UUID, _: Receiver) -> None:
+        self._queue.drop_lock(token, self._gate.clock.now())
 
     def _receive(self, receiver: Receiver) -> Message[WireContent] | None:
         now = self._gate.clock.now()

@@ -11,6 +11,8 @@ from local_azure.servicebus.amqp.types import Described, Long, Symbol
 from local_azure.servicebus.queue_links import QueueSource, Receiver
 
 if TYPE_CHECKING:
+    from uuid import UUID
+
     from local_azure.servicebus.amqp.link import OutgoingLink
     from local_azure.servicebus.amqp.performatives import Attach
     from local_azure.servicebus.content import WireContent
@@ -103,6 +105,11 @@ class SessionSource(QueueSource):
             waiter.link.session.refuse(waiter.attach, reason)
         self._waiters.clear()
         super().close(reason)
+
+    def _end_lock(self, token: UUID, receiver: Receiver) -> None:
+        """The session's lock is that of its messages."""
+        if receiver.session is not None:
+            self._queue.drop_session_lock(receiver.session, self._gate.clock.now())
 
     # ------------------------------------------------------------ opening
 
