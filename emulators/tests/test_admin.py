@@ -122,7 +122,7 @@ async def test_faults_are_lifted_together(admin: Admin) -> None:
         ({"service": "cosmos", "action": {"kind": "fail", "code": "amqp:x"}}, "HTTP status"),
         ({"service": "cosmos", "action": {"kind": "fail", "code": 200}}, "HTTP status"),
         ({"service": "servicebus", "action": {"kind": "fail", "code": 500}}, "a condition"),
-        ({"service": "cosmos", "action": {"kind": "lapse"}}, "no locks"),
+        ({"service": "cosmos", "action": {"kind": "lapse"}}, "no messages"),
         ({"service": "cosmos", "action": {}, "times": "2"}, "type: times"),
         ({"service": "cosmos", "action": {}, "skip": True}, "type: skip"),
     ],

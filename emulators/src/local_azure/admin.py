@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Any, Final, Self
 
 from aiohttp import web
 
-from local_azure.faults import Action, Delay, Drop, Fail, Faults, Hang, Lapse
+from local_azure.faults import Action, Delay, Drop, Fail, Faults, Hang, Lapse, Overtake
 from local_azure.listening import listening, url_of
 
 if TYPE_CHECKING:
@@ -27,6 +27,7 @@ _ACTIONS: Final[Mapping[str, type[Action]]] = {
     "hang": Hang,
     "fail": Fail,
     "lapse": Lapse,
+    "overtake": Overtake,
 }
 _CODES: Final[Mapping[str, type]] = {"cosmos": int, "servicebus": str}
 _WHICH: Final = frozenset({"operation", "entity", "key", "skip", "times"})
@@ -195,8 +196,8 @@ def _action(order: dict[str, Any]) -> Action:
 
 
 def _check_action(service: str, action: Action) -> None:
-    if isinstance(action, Lapse) and service == "cosmos":
-        raise _BadRequestError("action.kind: there are no locks in cosmos")
+    if isinstance(action, Lapse | Overtake) and service == "cosmos":
+        raise _BadRequestError("action.kind: there are no messages in cosmos")
     if isinstance(action, Fail) and not isinstance(action.code, _CODES[service]):
         raise _BadRequestError("action.code: an HTTP status (cosmos) or a condition (servicebus)")
 

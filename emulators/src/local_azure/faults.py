@@ -78,15 +78,22 @@ class Fail:
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lapse:
-    """The message's lock lapses: as soon as it is delivered, or just before it is settled.
+    """What holds for a time ends early. Of Service Bus alone.
 
-    So a copy is handed out while the first is being handled, a lock is lost that its holder
-    relies on, or, with ``times=None``, deliveries wear out at once. In a session it is the
-    session's lock. Of Service Bus alone.
+    A message's lock, or in a session the session's: as soon as the message is delivered, or just
+    before it is settled. So a copy is handed out while the first is being handled, a lock is lost
+    that its holder relies on, or, with ``times=None``, deliveries wear out at once.
+
+    When a message is sent: what duplicate detection remembers of its id.
     """
 
 
-Action = Drop | Delay | Hang | Fail | Lapse
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Overtake:
+    """A message is delivered after the one behind it, if there is one. Of Service Bus alone."""
+
+
+Action = Drop | Delay | Hang | Fail | Lapse | Overtake
 
 
 @dataclass(eq=False, slots=True, kw_only=True)

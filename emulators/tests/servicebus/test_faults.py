@@ -15,7 +15,7 @@ from azure.servicebus.exceptions import (
 )
 
 from emulators.tests.servicebus.conftest import QUICK, Ends, connect, ends_of
-from local_azure.faults import Delay, Drop, Fail, Hang, Lapse
+from local_azure.faults import Delay, Drop, Fail, Hang, Lapse, Overtake
 from local_azure.servicebus import LocalServiceBus, QueueProperties
 
 
@@ -86,6 +86,22 @@ async def test_deliveries_wear_out_where_every_lock_lapses(
     (buried,) = bus.queue("orders/$DeadLetterQueue").messages
     assert buried.dead_letter is not None
     assert buried.dead_letter.reason == "MaxDeliveryCountExceeded"
+
+
+async def test_a_message_is_delivered_after_the_one_behind_it(
+    bus: LocalServiceBus, ends: Ends
+) -> None:
+    bus.faults.add(Overtake(), operation="deliver", key="a")
+    await ends.send(*(ServiceBusMessage(b"x", message_id=name) for name in "abc"))
+    assert [(await ends.receive()).message_id for _ in range(3)] == ["b", "a", "c"]
+
+
+async def test_duplicate_detection_forgets_an_id_on_order(bus: LocalServiceBus, ends: Ends) -> None:
+    bus.faults.add(Lapse(), operation="send", key="m", skip=1)
+    for body in (b"one", b"another", b"dropped"):
+        await ends.send(ServiceBusMessage(body, message_id="m"))
+    assert [str(await ends.receive()) for _ in range(2)] == ["one", "another"]
+    assert len(bus.events.of("duplicate_dropped")) == 1
 
 
 async def test_with_dropped_locks_the_fallback_finds_the_lock_lost() -> None:

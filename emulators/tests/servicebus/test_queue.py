@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
@@ -27,11 +28,15 @@ class Note:
     size: int = 1
     session_id: str | None = None
     scheduled_for: float | None = None
+    properties_size: int = 0
     properties: dict[str, object] = field(default_factory=dict)
 
     @property
     def fields(self) -> Fields:
         return Fields(system={"MessageId": self.message_id}, user=self.properties)
+
+    def largest_property_size(self) -> int:
+        return max(len(str(value)) for value in self.properties.values())
 
     def changed(self, changes: Changes) -> Note:
         return replace(self, properties={**self.properties, **changes.user})
@@ -74,6 +79,17 @@ def test_messages_are_received_in_the_order_they_were_sent() -> None:
     bench.send("a", "b")
     assert [bench.receive()[0].message_id for _ in range(2)] == ["a", "b"]
     assert bench.queue.receive(bench.now) is None
+
+
+def test_a_message_may_be_overtaken_by_the_one_behind_it() -> None:
+    bench = Bench()
+    bench.send("alone")
+    bench.queue.overtake(bench.now)
+    bench.queue.complete(bench.receive()[1], bench.now)
+    bench.queue.overtake(bench.now)
+    bench.send("a", "b", "c")
+    bench.queue.overtake(bench.now)
+    assert [bench.receive()[0].message_id for _ in range(3)] == ["b", "a", "c"]
 
 
 def test_a_completed_message_is_gone() -> None:
@@ -264,6 +280,24 @@ def test_a_batch_is_taken_whole_or_not_at_all() -> None:
         bench.send("a", "b" * 129)
     assert bench.counts() == (0, 0, 0)
     bench.send("b" * 128)
+
+
+@pytest.mark.parametrize(
+    ("together", "largest", "refusal"),
+    [
+        (64 * 1024, 32 * 1024, None),
+        (64 * 1024 + 1, 1, "message-size-exceeded"),
+        (32 * 1024 + 1, 32 * 1024 + 1, "internal-error"),
+    ],
+)
+def test_properties_have_limits_each_and_together(
+    together: int, largest: int, refusal: str | None
+) -> None:
+    bench = Bench()
+    note = Note(properties_size=together, properties={"p": "x" * largest})
+    with nullcontext() if refusal is None else pytest.raises(AmqpError, match=refusal):
+        bench.queue.send([note], bench.now)
+    assert bench.queue.active_count == (refusal is None)
 
 
 def test_a_full_queue_refuses_messages_its_dead_letters_counted() -> None:

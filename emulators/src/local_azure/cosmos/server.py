@@ -16,7 +16,7 @@ from local_azure.cosmos.properties import ContainerProperties
 from local_azure.cosmos.service import EMULATOR_KEY, Service
 from local_azure.cosmos.wire import MAX_REQUEST_BYTES, Request
 from local_azure.events import Event, EventLog
-from local_azure.faults import Delay, Drop, Fail, Faults, Hang, Lapse
+from local_azure.faults import Delay, Drop, Fail, Faults, Hang, Lapse, Overtake
 from local_azure.listening import listening, url_of
 
 if TYPE_CHECKING:
@@ -128,7 +128,7 @@ class LocalCosmos:
         call = self._service.read(await _received(http))
         action = self.faults.strike(call.operation)
         match action:
-            case None | Lapse():  # no lock is held here
+            case None | Lapse() | Overtake():  # these are about messages
                 return self._performed(call)
             case Delay():
                 await asyncio.sleep(action.seconds)

@@ -95,6 +95,16 @@ class WireContent:
         )
 
     @property
+    def properties_size(self) -> int:
+        """Bytes of all sections but the body's."""
+        return _size(self.sections.values)
+
+    def largest_property_size(self) -> int:
+        """Bytes of the largest application property, its name included."""
+        entries = _entries(self.sections.values.get(APPLICATION_PROPERTIES), ())
+        return max(map(len, entries), default=0)
+
+    @property
     def body(self) -> bytes:
         """The contents of the body's data sections."""
         return b"".join(data_sections(self.sections.body))

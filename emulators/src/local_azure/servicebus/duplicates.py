@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections import deque
+from collections import OrderedDict
 from dataclasses import dataclass, field
 
 
@@ -10,15 +10,17 @@ from dataclasses import dataclass, field
 class History:
     """The MessageIds of a window, for duplicate detection."""
 
-    _seen: deque[tuple[float, str]] = field(default_factory=deque)
-    _ids: set[str] = field(default_factory=set)
+    _seen: OrderedDict[str, float] = field(default_factory=OrderedDict)
 
     def is_new(self, message_id: str, now: float, window: float) -> bool:
         """Whether it has not been sent within the window; it has from now on."""
-        while self._seen and self._seen[0][0] + window <= now:
-            self._ids.discard(self._seen.popleft()[1])
-        if message_id in self._ids:
+        while self._seen and next(iter(self._seen.values())) + window <= now:
+            self._seen.popitem(last=False)
+        if message_id in self._seen:
             return False
-        self._ids.add(message_id)
-        self._seen.append((now, message_id))
+        self._seen[message_id] = now
         return True
+
+    def forget(self, message_id: str) -> None:
+        """Makes an id new again."""
+        self._seen.pop(message_id, None)

@@ -6,15 +6,18 @@ import asyncio
 from typing import TYPE_CHECKING, Protocol, TypeVar, assert_never
 
 from local_azure.events import Event, EventLog
-from local_azure.faults import Delay, Drop, Fail, Faults, Hang, Lapse, Operation
+from local_azure.faults import Delay, Drop, Fail, Faults, Hang, Lapse, Operation, Overtake
 from local_azure.servicebus.amqp.errors import AmqpError
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Mapping
 
     from local_azure.clock import Clock
 
+    Twists = Mapping[type[Lapse | Overtake], Callable[[], None]]
+
 _T = TypeVar("_T")
+_NO_TWISTS: Twists = {}
 
 DELIVER = "deliver"
 """The operation that makes a lock; others rely on one."""
@@ -41,7 +44,7 @@ class Gate:
         connection: Cuttable,
         effect: Callable[[], _T],
         answer: Callable[[_T | AmqpError], None],
-        lapse: Callable[[], None] = lambda: None,
+        twists: Twists = _NO_TWISTS,
     ) -> None:
         """Carries an operation out and answers it, each at most once.
 
@@ -50,7 +53,7 @@ class Gate:
             connection: What a drop cuts.
             effect: Does it; an `AmqpError` that it raises becomes the answer.
             answer: Sends the answer.
-            lapse: Ends the message's lock, where the operation is about one.
+            twists: What a `Lapse` or an `Overtake` comes to here, if anything.
         """
         match self._faults.strike(operation):
             case None:
@@ -65,9 +68,9 @@ class Gate:
                 _attempt_if(applied, effect)
             case Lapse() if operation.name == DELIVER:
                 answer(_attempt(effect))
-                lapse()
-            case Lapse():
-                lapse()
+                _twist(twists, Lapse)
+            case Lapse() | Overtake() as action:
+                _twist(twists, type(action))
                 answer(_attempt(effect))
             case Fail(code=code, applied=applied):
                 _attempt_if(applied, effect)
@@ -87,6 +90,11 @@ class Gate:
             )
         )
         connection.cut()
+
+
+def _twist(twists: Twists, action: type[Lapse | Overtake]) -> None:
+    if action in twists:
+        twists[action]()
 
 
 def _attempt(effect: Callable[[], _T]) -> _T | AmqpError:

@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, Generic
 from local_azure.events import Event, EventLog
 from local_azure.servicebus.agenda import NEVER, Agenda
 from local_azure.servicebus.duplicates import History
-from local_azure.servicebus.limits import check_ids, check_size, check_status
+from local_azure.servicebus.limits import check_ids, check_properties, check_size, check_status
 from local_azure.servicebus.message import C, Message, State
 from local_azure.servicebus.store import Store
 
@@ -96,6 +96,11 @@ class Intake(ABC, Generic[C]):
         self._check(contents)
         return [self._accept(content, now) for content in contents]
 
+    def forget(self, contents: Iterable[C]) -> None:
+        """Lets duplicate detection forget the ids of messages, so that copies are none."""
+        for content in contents:
+            self._history.forget(content.message_id or "")
+
     def take_over(self, message: Message[C], now: float) -> None:
         """Takes in a message that another entity forwards; raises as `send` does."""
         self.expire(now)
@@ -125,6 +130,7 @@ class Intake(ABC, Generic[C]):
 
     def _check_content(self, content: C) -> None:
         check_ids(content)
+        check_properties(content)
 
     def _is_duplicate(self, message_id: str | None, now: float) -> bool:
         if not self.properties.requires_duplicate_detection or not message_id:

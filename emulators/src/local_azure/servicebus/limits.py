@@ -14,6 +14,8 @@ MEGABYTE = 1024 * 1024
 MAX_MESSAGE_SIZE = 256 * 1024
 MAX_SESSION_STATE = 256 * 1024
 MAX_ID_LENGTH = 128
+MAX_PROPERTY_SIZE = 32 * 1024
+MAX_PROPERTIES_SIZE = 64 * 1024
 MAX_DEAD_LETTER_TEXT = 4096
 MAX_HOPS = 4
 
@@ -26,6 +28,23 @@ def check_ids(content: Content) -> None:
                 "com.microsoft:argument-error",
                 f"The length of {name} cannot exceed {MAX_ID_LENGTH} characters.",
             )
+
+
+def check_properties(content: Content) -> None:
+    """Refuses properties that are too large; one of them as the service does, uninformatively."""
+    size = content.properties_size
+    if size > MAX_PROPERTIES_SIZE:
+        raise AmqpError(
+            "amqp:link:message-size-exceeded",
+            "A serialization error occurred while processing the message header stream. The "
+            "serialization process return the following message: The size quota for this stream "
+            f"({MAX_PROPERTIES_SIZE}) has been exceeded.",
+        )
+    if size > MAX_PROPERTY_SIZE and content.largest_property_size() > MAX_PROPERTY_SIZE:
+        raise AmqpError(
+            "amqp:internal-error",
+            "The service was unable to process the request; please retry the operation.",
+        )
 
 
 def check_size(name: str, size: int, megabytes: int) -> None:

@@ -21,6 +21,7 @@ class Content(Protocol):
         time_to_live: Seconds; ``None`` leaves it to the queue.
         scheduled_for: When it is to become active; ``None`` or the past for at once.
         size: Bytes on the wire.
+        properties_size: Bytes of all but the body.
         fields: What rules look at.
     """
 
@@ -35,7 +36,12 @@ class Content(Protocol):
     @property
     def size(self) -> int: ...
     @property
+    def properties_size(self) -> int: ...
+    @property
     def fields(self) -> Fields: ...
+
+    def largest_property_size(self) -> int:
+        """Bytes of the largest property of the sender's, its name included."""
 
     def changed(self, changes: Changes) -> Self:
         """The same message with other properties."""

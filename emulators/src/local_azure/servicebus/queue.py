@@ -172,6 +172,11 @@ class Queue(Intake[C]):
             (self._consume if delete else self._deliver)(message, now)
         return messages
 
+    def overtake(self, now: float, line: Line = None) -> None:
+        """Lets the message after the next be received before it, where there is one."""
+        self.expire(now)
+        self._backlog.overtake(line)
+
     def renew(self, token: UUID, now: float) -> Lock:
         """Begins the lock's time anew.
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Literal
 from uuid import UUID
 
-from local_azure.faults import Operation
+from local_azure.faults import Lapse, Operation, Overtake
 from local_azure.servicebus.amqp.errors import AmqpError
 from local_azure.servicebus.amqp.link import wire_error
 from local_azure.servicebus.amqp.performatives import Accepted, Composite, Rejected
@@ -56,6 +56,7 @@ class EntityTarget:
             message.link.session.connection,
             lambda: self._entity.send(contents, self._gate.clock.now()),
             lambda result: message.settle(_outcome(result, Accepted())),
+            {Lapse: lambda: self._entity.forget(contents)},
         )
 
 
@@ -142,7 +143,7 @@ class QueueSource:
             delivery.link.session.connection,
             lambda: self._apply(settlement, token, receiver),
             lambda result: delivery.settle(_outcome(result, settlement.confirmation)),
-            lambda: self._lapse(message, receiver),
+            {Lapse: lambda: self._lapse(message, receiver)},
         )
 
     def _apply(self, settlement: Settlement, token: UUID, receiver: Receiver) -> None:
@@ -184,7 +185,10 @@ class QueueSource:
             receiver.link.session.connection,
             lambda: self._receive(receiver),
             lambda message: self._send(receiver, message),
-            lambda: self._lapse(head, receiver),
+            {
+                Lapse: lambda: self._lapse(head, receiver),
+                Overtake: lambda: self._queue.overtake(self._gate.clock.now(), receiver.line),
+            },
         )
 
     def _lapse(self, message: Message[WireContent] | None, receiver: Receiver) -> None:
