@@ -5,7 +5,7 @@ No line, attribute or span holds anything of a body or of a property's value.
 
 from __future__ import annotations
 
-from idempotent_consumer.telemetry.formatters import JsonFormatter, LineFormatter
+from idempotent_consumer.telemetry.formatters import JsonFormatter, LineFormatter, tell_fields
 from idempotent_consumer.telemetry.log import HANDLED_LEVELS, LINES, Line
 from idempotent_consumer.telemetry.names import (
     DUPLICATE_AGE,
@@ -30,4 +30,5 @@ __all__ = [
     "Line",
     "LineFormatter",
     "LogTelemetry",
+    "tell_fields",
 ]

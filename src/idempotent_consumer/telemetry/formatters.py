@@ -27,12 +27,23 @@ class LineFormatter(logging.Formatter):
     """One line for people: time in UTC, level, message and fields."""
 
     def format(self, record: logging.LogRecord) -> str:
-        shown = "".join(f" {name}={_word(value)}" for name, value in _extra(record).items())
-        line = f"{_time(record):%H:%M:%SZ} {record.levelname:<7} {record.getMessage()}{shown}"
+        line = f"{_time(record):%H:%M:%SZ} {record.levelname:<7} {_told(record)}"
         return f"{line}\n{self.formatException(record.exc_info)}" if record.exc_info else line
 
 
+def tell_fields(record: logging.LogRecord) -> bool:
+    """A filter that lets every record pass, its fields now in its text, where no more is shown."""
+    record.msg, record.args = _told(record), None
+    return True
+
+
 _STANDARD_FIELDS = frozenset({*vars(logging.makeLogRecord({})), "message", "asctime"})
+
+
+def _told(record: logging.LogRecord) -> str:
+    """The message, and its fields."""
+    fields = "".join(f" {name}={_word(value)}" for name, value in _extra(record).items())
+    return record.getMessage() + fields
 
 
 def _extra(record: logging.LogRecord) -> dict[str, object]:

@@ -14,7 +14,7 @@ from idempotent_consumer.functions.invocation import InvocationFailed, Invocatio
 from idempotent_consumer.functions.settlement import SettlementService
 from idempotent_consumer.functions.trigger import blueprint
 from idempotent_consumer.settings import SettingsError, read_settings
-from idempotent_consumer.telemetry import LOGGER, LogTelemetry
+from idempotent_consumer.telemetry import LOGGER, LogTelemetry, tell_fields
 from idempotent_consumer.wiring.assembly import Assembly
 
 if TYPE_CHECKING:
@@ -43,10 +43,9 @@ def queue_trigger(
     """
     settings = read_settings(os.environ, service_bus=connection, cosmos=consumer.connection)
     telemetry = LogTelemetry(_resolved(queue_name), digest_keys=settings.digest_keys)
+    _set_up_logging()
     for warning in settings.warnings:
         logging.getLogger(LOGGER).warning(warning)
-    # The worker's root logger is at INFO, where azure-core logs every request with its headers.
-    logging.getLogger("azure.core.pipeline.policies.http_logging_policy").setLevel(logging.WARNING)
     address = find_host_address()
 
     def invocations() -> Invocations:
@@ -66,6 +65,13 @@ def queue_trigger(
         await of_loop().handle(message, context)
 
     return blueprint(consumer.name, queue_name=queue_name, connection=connection, handle=handle)
+
+
+def _set_up_logging() -> None:
+    # The worker's root logger is at INFO, where azure-core logs every request with its headers.
+    logging.getLogger("azure.core.pipeline.policies.http_logging_policy").setLevel(logging.WARNING)
+    if os.environ.get("AZURE_FUNCTIONS_ENVIRONMENT") == "Development":  # func start: text alone
+        logging.getLogger(LOGGER).addFilter(tell_fields)
 
 
 def _one_for_each_loop(make: Callable[[], Invocations]) -> Callable[[], Invocations]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import logging
 import re
 import sys
 from typing import TYPE_CHECKING, Any
@@ -18,6 +19,7 @@ from idempotent_consumer.functions import host_address
 from idempotent_consumer.functions.invocation import InvocationFailed
 from idempotent_consumer.functions.trigger import function_name
 from idempotent_consumer.settings import SettingsError
+from idempotent_consumer.telemetry import LOGGER
 from idempotent_consumer.wiring.functions import queue_trigger
 from tests.unit.core.samples import order_consumer
 from tests.unit.functions.samples import context, message
@@ -86,6 +88,26 @@ def test_an_app_without_a_setting_is_not_indexed(
 def test_a_missing_profile_is_warned_of(caplog: pytest.LogCaptureFixture) -> None:
     queue_trigger(order_consumer(), queue_name="orders")
     assert [record.message for record in caplog.records if settings.PROFILE in record.message]
+
+
+@pytest.mark.parametrize(
+    ("environment", "text"),
+    [("Development", "message handled outcome=duplicate"), ("Production", "message handled")],
+)
+def test_where_core_tools_show_text_alone_it_tells_the_fields(
+    environment: str,
+    text: str,
+    monkeypatch: pytest.MonkeyPatch,
+    caplog: pytest.LogCaptureFixture,
+) -> None:
+    monkeypatch.setenv("AZURE_FUNCTIONS_ENVIRONMENT", environment)
+    logger = logging.getLogger(LOGGER)
+    monkeypatch.setattr(logger, "filters", [])
+    for queue in ("orders", "more-orders"):
+        queue_trigger(order_consumer(), queue_name=queue)
+    caplog.clear()
+    logger.warning("message handled", extra={"outcome": "duplicate"})
+    assert caplog.messages == [text]
 
 
 @pytest.mark.parametrize(
