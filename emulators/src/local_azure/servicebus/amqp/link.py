@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from abc import ABC, abstractmethod
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Protocol
 
@@ -82,7 +83,7 @@ class Source(Protocol):
         """A client has gone; what it held is left to decide on."""
 
 
-class Link:
+class Link(ABC):
     """What both directions share.
 
     Attributes:
@@ -107,9 +108,9 @@ class Link:
         if self.open:
             self.session.detach(self, error)
 
+    @abstractmethod
     def on_flow(self, flow: Flow) -> None:
         """The client's view of credit has changed."""
-        raise NotImplementedError
 
     def closed(self) -> None:
         """The link is no more."""
