@@ -3,24 +3,38 @@
 from __future__ import annotations
 
 import asyncio
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
+import pytest
 import yaml
-from infra.create_containers import create_containers
+from azure.core.exceptions import ServiceRequestError
+from azure.cosmos.exceptions import CosmosHttpResponseError
+from infra.create_containers import create_containers, once_it_answers
 
 from local_azure.cosmos import LocalCosmos
 
 ROOT = Path(__file__).parents[2]
 COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "compose.yaml").read_text("utf-8"))
 SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]
-KNOWN = {"image", "environment", "ports", "volumes", "depends_on", "command"}
 
 
-def test_each_service_says_what_compose_knows_and_no_more() -> None:
-    assert {name for service in SERVICES.values() for name in service} <= KNOWN
-    assert all(service["image"].startswith("mcr.microsoft.com/") for service in SERVICES.values())
+def test_the_file_is_what_compose_takes() -> None:
+    schema = ("--builtin-schema", "vendor.compose-spec")
+    checked = subprocess.run(  # noqa: S603 - the interpreter and a tool of ours
+        [sys.executable, "-m", "check_jsonschema", *schema, ROOT / "compose.yaml"],
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert checked.returncode == 0, checked.stdout
     assert set(SERVICES) >= {one for s in SERVICES.values() for one in s.get("depends_on", ())}
+
+
+def test_every_image_is_microsofts() -> None:
+    assert all(service["image"].startswith("mcr.microsoft.com/") for service in SERVICES.values())
 
 
 def test_every_port_is_open_to_this_machine_alone() -> None:
@@ -41,6 +55,32 @@ def test_licence_and_password_are_the_users_to_give() -> None:
         environment = SERVICES[name]["environment"]
         assert environment["ACCEPT_EULA"].startswith("${ACCEPT_EULA:?")
         assert environment["MSSQL_SA_PASSWORD"].startswith("${MSSQL_SA_PASSWORD:?")
+
+
+def answered(status: int) -> CosmosHttpResponseError:
+    return CosmosHttpResponseError(status)  # type: ignore[no-untyped-call]
+
+
+def test_an_emulator_that_is_starting_is_waited_for() -> None:
+    errors = [ServiceRequestError("refused"), answered(503)]
+
+    def step() -> list[str]:
+        if errors:
+            raise errors.pop()
+        return ["shop/orders"]
+
+    assert once_it_answers(step, 60, pause=0) == ["shop/orders"]
+
+
+@pytest.mark.parametrize(
+    ("error", "seconds"), [(ServiceRequestError("refused"), 0), (answered(401), 60)]
+)
+def test_what_does_not_pass_is_not_waited_for(error: Exception, seconds: float) -> None:
+    def step() -> None:
+        raise error
+
+    with pytest.raises(type(error)):
+        once_it_answers(step, seconds, pause=0)
 
 
 async def test_an_empty_cosmos_db_gets_the_containers_and_keeps_what_it_has() -> None:
