@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from typing import TYPE_CHECKING
 
 import pytest
@@ -52,6 +53,16 @@ async def test_a_read_or_a_probe_takes_one_request(cosmos: LocalCosmos, store: C
     await store.read(PLACE)
     await store.probe()
     assert sent(cosmos) == ["read", "read"]
+
+
+async def test_no_request_is_logged_with_its_key(
+    store: CosmosStore, caplog: pytest.LogCaptureFixture
+) -> None:
+    """Not even at INFO, where a Functions host and many an application have the root logger."""
+    caplog.set_level(logging.INFO)
+    await store.commit(plan(order(marker=marker())))
+    await store.read(PLACE)
+    assert [record for record in caplog.records if PLACE.partition in record.getMessage()] == []
 
 
 async def test_concurrent_first_calls_open_the_container_once(

@@ -23,6 +23,7 @@ from idempotent_consumer.core.decide import (
     decide,
 )
 from idempotent_consumer.core.delivery import Delivery
+from idempotent_consumer.core.judge import UNMARKED
 from idempotent_consumer.core.outcome import Outcome, OutcomeName
 from idempotent_consumer.core.reasons import Reason
 from idempotent_consumer.engine.events import CircuitClosed, CircuitOpened, Event, Handled
@@ -350,6 +351,12 @@ def test_processing_is_timed_in_seconds() -> None:
     }
     assert point.explicit_bounds[0] < 0.01
     assert point.explicit_bounds[-1] == 240
+
+
+def test_a_duplicate_that_a_few_fields_vouch_for_is_warned_of(lines: Lines) -> None:
+    vouched_for = Outcome(name=OutcomeName.DUPLICATE, cause=UNMARKED)
+    LogTelemetry("orders").record(handled(vouched_for))
+    assert lines.one().levelno == logging.WARNING
 
 
 def record_of(**fields: object) -> logging.LogRecord:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any, TypeVar
 
 from idempotent_consumer.core.decode import decode_object
 from idempotent_consumer.core.delivery import Message
+from idempotent_consumer.core.entity import Entity
 from idempotent_consumer.core.keys import Key, MessageId, key_of
 from idempotent_consumer.core.plan import RefusedPlan
 from idempotent_consumer.core.pointers import Pointer
@@ -18,8 +19,9 @@ from idempotent_consumer.core.request import Request
 from idempotent_consumer.core.request_hash import Selection
 
 if TYPE_CHECKING:
+    from types import UnionType
+
     from idempotent_consumer.core.delivery import Delivery, JsonObject
-    from idempotent_consumer.core.entity import Entity
     from idempotent_consumer.core.marker import Marker
     from idempotent_consumer.core.plan import Plan
     from idempotent_consumer.core.writes import Writes
@@ -66,7 +68,7 @@ class Consumer:
     """Handles the messages of one entity, each of them once.
 
     Name, container, key and marker *are* the consumer's identity: with one of them changed
-    it is another consumer, to which every message is new.
+    it is another consumer, to which no message is known.
 
     Args:
         name: Stands in every marker; follows no host and no module.
@@ -79,6 +81,7 @@ class Consumer:
 
     Raises:
         ValueError: The name is none.
+        TypeError: ``marker``, ``key`` or ``hashed`` is something else.
     """
 
     def __init__(
@@ -94,6 +97,9 @@ class Consumer:
     ) -> None:
         if not _NAME.fullmatch(name):
             raise ValueError(f"{name!r} is no consumer name: letters, digits, '.', '_' and '-'")
+        _check("marker", marker, Entity, "Entity()")
+        _check("key", key, Key, "MessageId(), Property('orderId') or BodyField('/orderId')")
+        _check("hashed", hashed, Selection, "Selection(without=['/sentAt'])")
         self.name = name
         self.container = container
         self.marker = marker
@@ -138,6 +144,10 @@ class Consumer:
         body = decode_object(delivery)
         key = key_of(self._key, delivery, body)
         content = self._hashed.content(delivery.subject, delivery.properties, body)
+        if body and content.is_empty:
+            raise Rejected(
+                "the request hash covers nothing of the body", reason=Reason.MALFORMED_BODY
+            )
         return Request(
             consumer=self.name,
             key=key,
@@ -184,6 +194,11 @@ class Consumer:
                 f"the decoder refused the body ({type(error).__name__})",
                 reason=Reason.MALFORMED_BODY,
             ) from None
+
+
+def _check(name: str, value: object, kind: type | UnionType, legal: str) -> None:
+    if not isinstance(value, kind):
+        raise TypeError(f"{name}={value!r}: write {legal}")
 
 
 def _message(key: str, delivery: Delivery) -> Message:

@@ -50,7 +50,7 @@ def _check_content(delivery: Delivery) -> None:
         raise Rejected("the content type is not JSON", reason=Reason.UNSUPPORTED_CONTENT)
     if charset not in {"utf-8", "utf8", "us-ascii"}:
         raise Rejected("the charset is not UTF-8", reason=Reason.UNSUPPORTED_CONTENT)
-    if delivery.properties.get("Content-Encoding") not in {None, "", "identity"}:
+    if str(delivery.properties.get("Content-Encoding") or "identity").lower() != "identity":
         raise Rejected("the body is compressed", reason=Reason.UNSUPPORTED_CONTENT)
 
 

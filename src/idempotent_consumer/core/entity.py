@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any
 from idempotent_consumer.core.ids import encode_id
 from idempotent_consumer.core.marker import PROPERTY
 from idempotent_consumer.core.plan import NEVER, Plan, check_plan, check_ttl, refuse
-from idempotent_consumer.core.pointers import ABSENT, Pointer
+from idempotent_consumer.core.pointers import ABSENT, Pointer, checked_pointers
 from idempotent_consumer.core.reasons import Reason, Rejected
 from idempotent_consumer.core.request import Place
 from idempotent_consumer.core.writes import Create
@@ -32,13 +32,11 @@ class Entity:
             have no request hash.
 
     Raises:
-        ValueError: A pointer is none.
+        ValueError: A pointer is none, or a single one stands where a list belongs.
     """
 
     def __init__(self, *, immutable: Sequence[str] = ()) -> None:
-        self.immutable = tuple(immutable)
-        for text in self.immutable:
-            Pointer(text)
+        self.immutable = checked_pointers(immutable)
 
     def place(self, key: str) -> Place:
         """Where the marker of the message with this key lives."""

@@ -25,12 +25,15 @@ from idempotent_consumer.core.marker import Illegible, Marker
 from idempotent_consumer.core.outcome import Outcome, OutcomeName, rejected
 from idempotent_consumer.core.pointers import ABSENT, Pointer
 from idempotent_consumer.core.reasons import Reason
-from idempotent_consumer.core.request_hash import differing
+from idempotent_consumer.core.request_hash import MAX_NAMED_FIELDS
 
 if TYPE_CHECKING:
     from idempotent_consumer.core.commit import CommitResult, ReadResult
     from idempotent_consumer.core.delivery import JsonObject
     from idempotent_consumer.core.request import Request
+
+UNMARKED = "document without marker"
+"""The cause of a duplicate that the immutable fields alone vouch for."""
 
 MAX_NAMES = 10
 MAX_NAME = 64
@@ -104,10 +107,18 @@ def _judge_marker(marker: Marker | Illegible, attempt: Attempt) -> Outcome:
             cause=_duplicate_cause(marker, attempt),
             age=max(attempt.received_at - marker.committed_at, timedelta()),
         )
-    names = differing(marker.field_digests, received.field_digests(marker.token))
     return _mismatch(
-        f"stored {marker.request_hash.digest[:12]}, received {received.digest()[:12]}", names
+        f"stored {marker.request_hash.digest[:12]}, received {received.digest()[:12]}",
+        received.differing(marker.field_digests, marker.token) or [_unrecorded(marker)],
     )
+
+
+def _unrecorded(marker: Marker) -> str:
+    """What a mismatch is about if no recorded field differs."""
+    elsewhere = "type or properties"
+    if len(marker.field_digests) < MAX_NAMED_FIELDS:
+        return elsewhere
+    return f"a field beyond the first {MAX_NAMED_FIELDS}, {elsewhere}"
 
 
 def _duplicate_cause(marker: Marker, attempt: Attempt) -> str:
@@ -120,26 +131,28 @@ def _duplicate_cause(marker: Marker, attempt: Attempt) -> str:
 
 
 def _judge_unmarked(document: JsonObject, attempt: Attempt) -> Outcome:
-    if not attempt.immutable:
+    stored, received = (
+        _immutable_fields(attempt, body) for body in (document, attempt.request.body)
+    )
+    if not stored and not received:
         return rejected(
             Reason.UNVERIFIABLE_DUPLICATE,
-            "a document without a marker stands there, and no immutable fields are declared",
+            "a document without a marker stands there, and no immutable field to compare it by",
         )
-    names = [text for text in attempt.immutable if not _same(text, document, attempt.request.body)]
+    names = [text for text in attempt.immutable if stored.get(text) != received.get(text)]
     if names:
         return _mismatch("a document without a marker stands there", names)
-    return Outcome(name=OutcomeName.DUPLICATE, cause="document without marker")
+    return Outcome(name=OutcomeName.DUPLICATE, cause=UNMARKED)
 
 
-def _same(text: str, document: JsonObject, body: JsonObject) -> bool:
-    stored, received = Pointer(text).find(document), Pointer(text).find(body)
-    if stored is ABSENT or received is ABSENT:
-        return stored is received
-    return canonical(stored) == canonical(received)
+def _immutable_fields(attempt: Attempt, document: JsonObject) -> dict[str, str]:
+    """The canonical texts of the immutable fields that the document has."""
+    found = {text: Pointer(text).find(document) for text in attempt.immutable}
+    return {text: canonical(value) for text, value in found.items() if value is not ABSENT}
 
 
 def _mismatch(found: str, names: list[str]) -> Outcome:
-    shown = ", ".join(name[:MAX_NAME] for name in names[:MAX_NAMES]) or "type or properties"
+    shown = ", ".join(name[:MAX_NAME] for name in names[:MAX_NAMES])
     return Outcome(
         name=OutcomeName.MISMATCH,
         reason=Reason.REQUEST_HASH_MISMATCH,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from typing import TYPE_CHECKING, Protocol
+from typing import TYPE_CHECKING
 
 from idempotent_consumer.core.pointers import ABSENT, Pointer
 from idempotent_consumer.core.reasons import Reason, Rejected
@@ -11,16 +11,11 @@ from idempotent_consumer.core.reasons import Reason, Rejected
 if TYPE_CHECKING:
     from idempotent_consumer.core.delivery import Delivery, JsonObject
 
-_NOBODYS = frozenset({"none", "null", "undefined", "00000000-0000-0000-0000-000000000000"})
+_NOBODYS = frozenset({"none", "null", "nil", "undefined", "nan", "object object", "0" * 32})
 """What broken senders put in every message: under one such key, different orders are one."""
 
-
-class Key(Protocol):
-    """Where the key of a message stands."""
-
-    def find(self, delivery: Delivery, body: JsonObject) -> object:
-        """The value there, or ``None``."""
-        ...
+_FRAMES = " \t\r\n\"'()<>[]{}"
+"""What they put around it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,6 +59,10 @@ class BodyField:
         return f"{self.pointer} of the body"
 
 
+Key = MessageId | Property | BodyField
+"""Where the key of a message stands."""
+
+
 def key_of(where: Key, delivery: Delivery, body: JsonObject) -> str:
     """The message's key: text, or an integer in its decimal digits.
 
@@ -78,10 +77,16 @@ def key_of(where: Key, delivery: Delivery, body: JsonObject) -> str:
     return _usable(str(value), where)
 
 
+def _bare(key: str) -> str:
+    """The key less its frame, and a GUID less its hyphens."""
+    bare = key.strip(_FRAMES).lower().removeprefix("urn:uuid:")
+    return bare.replace("-", "")
+
+
 def _usable(key: str, where: Key) -> str:
     if not key.strip():
         raise Rejected(f"the {where} is blank", reason=Reason.MISSING_MESSAGE_ID)
-    if key.strip().lower() in _NOBODYS:
+    if _bare(key) in _NOBODYS:
         raise Rejected(
             f"the {where} is one that unrelated messages share", reason=Reason.INVALID_MESSAGE_ID
         )

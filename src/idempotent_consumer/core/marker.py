@@ -100,7 +100,7 @@ def _read(stored: Mapping[str, Any]) -> Marker:
         key=stored["key"],
         request_hash=RequestHash(
             tag=recorded["tag"],
-            digest=recorded["digest"],
+            digest=_text(recorded["digest"]),
             selection=Selection(
                 without=recorded["without"],
                 only=recorded["only"],
@@ -111,8 +111,16 @@ def _read(stored: Mapping[str, Any]) -> Marker:
         committed_at=_moment(stored["committedAt"]),
         sequence_number=None if number is None else int(number),
         enqueued_time=None if enqueued is None else _moment(enqueued),
-        field_digests=dict(stored["fieldDigests"]),
+        field_digests={
+            _text(name): _text(digest) for name, digest in stored["fieldDigests"].items()
+        },
     )
+
+
+def _text(value: object) -> str:
+    if not isinstance(value, str):
+        raise TypeError("not text")
+    return value
 
 
 def _moment(text: str) -> datetime:

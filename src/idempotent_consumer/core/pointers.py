@@ -6,6 +6,8 @@ from enum import Enum, auto
 from typing import TYPE_CHECKING, Final
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from idempotent_consumer.core.delivery import JsonObject, JsonValue
 
 
@@ -60,7 +62,20 @@ class Pointer:
 
     def without(self, document: JsonObject) -> JsonObject:
         """The document less this place; the one given stays as it is."""
-        return _without(document, self._steps)
+        return _object_without(document, *self._steps)
+
+
+def checked_pointers(texts: Sequence[str]) -> tuple[str, ...]:
+    """The texts, each of which is a pointer.
+
+    Raises:
+        ValueError: One is none, or there is a single text where a list belongs.
+    """
+    if isinstance(texts, str):
+        raise ValueError(f"write a list, [{texts!r}]")
+    for text in texts:
+        Pointer(text)
+    return tuple(texts)
 
 
 def _unescape(step: str) -> str:
@@ -75,11 +90,22 @@ def _descend(value: JsonValue | Absence, step: str) -> JsonValue | Absence:
     return ABSENT
 
 
-def _without(document: JsonObject, steps: tuple[str, ...]) -> JsonObject:
-    first, rest = steps[0], steps[1:]
-    inner = document.get(first, ABSENT)
-    if rest and isinstance(inner, dict):
-        return {**document, first: _without(inner, rest)}
-    if rest or inner is ABSENT:
+def _without(value: JsonValue, steps: tuple[str, ...]) -> JsonValue:
+    if not steps or _descend(value, steps[0]) is ABSENT:
+        return value
+    if isinstance(value, list):
+        return _list_without(value, int(steps[0]), *steps[1:])
+    return _object_without(value, *steps) if isinstance(value, dict) else value
+
+
+def _object_without(document: JsonObject, first: str, *rest: str) -> JsonObject:
+    if rest and first in document:
+        return {**document, first: _without(document[first], rest)}
+    if rest:
         return document
     return {name: value for name, value in document.items() if name != first}
+
+
+def _list_without(values: list[JsonValue], place: int, *rest: str) -> list[JsonValue]:
+    kept = [_without(values[place], rest)] if rest else []
+    return [*values[:place], *kept, *values[place + 1 :]]

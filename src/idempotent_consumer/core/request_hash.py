@@ -12,10 +12,10 @@ from hashlib import sha256
 from typing import TYPE_CHECKING
 
 from idempotent_consumer.core.canonical import canonical, canonical_object
-from idempotent_consumer.core.pointers import ABSENT, Pointer
+from idempotent_consumer.core.pointers import ABSENT, Pointer, checked_pointers
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Iterable, Mapping, Sequence
 
     from idempotent_consumer.core.delivery import JsonObject, JsonValue
 
@@ -37,8 +37,8 @@ class Selection:
         properties: Application properties that belong to what is asked for.
 
     Raises:
-        ValueError: ``only`` and ``without`` are both given, ``only`` is empty, or a
-            pointer is none.
+        ValueError: ``only`` and ``without`` are both given, ``only`` is empty, a pointer is
+            none, or a single text stands where a list belongs.
     """
 
     without: tuple[str, ...]
@@ -54,10 +54,10 @@ class Selection:
     ) -> None:
         if only is not None and (without or not only):
             raise ValueError("name at least one field in only=, and then nothing in without=")
-        for text in (*without, *(only or ())):
-            Pointer(text)
-        object.__setattr__(self, "without", tuple(without))
-        object.__setattr__(self, "only", None if only is None else tuple(only))
+        if isinstance(properties, str):
+            raise ValueError(f"write a list, properties=[{properties!r}]")
+        object.__setattr__(self, "without", checked_pointers(without))
+        object.__setattr__(self, "only", None if only is None else checked_pointers(only))
         object.__setattr__(self, "properties", tuple(properties))
 
     def content(
@@ -95,6 +95,11 @@ class Content:
     properties: str
     fields: dict[str, str]
 
+    @property
+    def is_empty(self) -> bool:
+        """Whether nothing of body and properties is covered."""
+        return not self.fields and self.properties == "{}"
+
     def digest(self) -> str:
         """The digest of all of it, in hex."""
         text = f"[{self.type},{self.properties},{canonical_object(self.fields)}]"
@@ -105,8 +110,21 @@ class Content:
 
         The salt keeps equal values of different records from showing as equal.
         """
-        named = sorted(self.fields)[:MAX_NAMED_FIELDS]
-        return {name: _short(f"{salt}\n{name}\n{self.fields[name]}") for name in named}
+        return self._digests(sorted(self.fields)[:MAX_NAMED_FIELDS], salt)
+
+    def differing(self, recorded: Mapping[str, str], salt: str) -> list[str]:
+        """The names of fields that the field digests of a record contradict.
+
+        A field that the record lacks is one, unless the record is full.
+        """
+        is_full = len(recorded) >= MAX_NAMED_FIELDS
+        names = recorded.keys() if is_full else recorded.keys() | self.fields.keys()
+        received = self._digests(names, salt)
+        return sorted(name for name in names if recorded.get(name) != received.get(name))
+
+    def _digests(self, names: Iterable[str], salt: str) -> dict[str, str]:
+        here = (name for name in names if name in self.fields)
+        return {name: _short(f"{salt}\n{name}\n{self.fields[name]}") for name in here}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -116,12 +134,6 @@ class RequestHash:
     tag: str
     selection: Selection
     digest: str
-
-
-def differing(recorded: Mapping[str, str], received: Mapping[str, str]) -> list[str]:
-    """The names whose field digests differ, or that only one side has."""
-    names = recorded.keys() | received.keys()
-    return sorted(name for name in names if recorded.get(name) != received.get(name))
 
 
 def _short(text: str) -> str:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 from urllib.parse import urlsplit
@@ -23,6 +24,10 @@ if TYPE_CHECKING:
 CONNECT_TIMEOUT = 3
 READ_TIMEOUT = 6
 """Seconds. The service gives up an operation after 5; a call of the engine may last 10."""
+
+_requests = logging.getLogger("idempotent_consumer.cosmos.requests")
+"""The SDK's log of requests, of which each shows the key and the partition value."""
+_requests.setLevel(logging.WARNING)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -120,6 +125,7 @@ def _client(endpoint: str, credential: str | AsyncTokenCredential) -> CosmosClie
         retry_read=0,
         retry_throttle_total=-1,  # 0 would mean the default, 9
         no_response_on_write=True,
+        logger=_requests,
     )
 
 

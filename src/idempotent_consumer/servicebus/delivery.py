@@ -8,6 +8,7 @@ reach the engine, which rejects it with a reason.
 from __future__ import annotations
 
 from typing import TYPE_CHECKING
+from uuid import UUID
 
 from azure.servicebus.amqp import AmqpMessageBodyType
 
@@ -66,7 +67,9 @@ def _name(value: object) -> str:
 
 
 def _value(value: object) -> object:
-    """Bytes that are no text stay bytes."""
+    """As a sender in JSON would write it; bytes that are no text stay bytes."""
+    if isinstance(value, UUID):
+        return str(value)
     if not isinstance(value, bytes):
         return value
     try:

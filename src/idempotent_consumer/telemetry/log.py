@@ -8,6 +8,7 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING
 
 from idempotent_consumer.core.decide import MAX_DESCRIPTION
+from idempotent_consumer.core.judge import UNMARKED
 from idempotent_consumer.core.outcome import OutcomeName
 from idempotent_consumer.engine.events import CircuitClosed, CircuitOpened, Handled
 from idempotent_consumer.engine.settled import Settled
@@ -120,6 +121,8 @@ class Log:
 
 def _handled_level(event: Handled) -> int:
     level = HANDLED_LEVELS[event.outcome.name]
-    if event.outcome.cause:  # applied, but not at the first attempt to write
+    if event.outcome.cause == UNMARKED:  # nothing but a few fields vouches for it
+        level = logging.WARNING
+    elif event.outcome.cause:  # applied, but not at the first attempt to write
         level = max(level, logging.INFO)
     return level if event.settled is Settled.CONFIRMED else max(level, logging.WARNING)

@@ -44,6 +44,12 @@ def test_one_number_has_one_text(spellings: tuple[str, ...], text: str) -> None:
     assert {text} == {canonical(json.loads(spelling)) for spelling in spellings}
 
 
+def test_decimals_that_are_one_double_are_equal() -> None:
+    assert canonical(json.loads("12345678901234567.89")) == canonical(
+        json.loads("12345678901234567.91")
+    )
+
+
 def test_integers_stand_verbatim_at_any_size() -> None:
     assert canonical(2**53 + 1) == "9007199254740993"
     assert str(10**400) == canonical(10**400)

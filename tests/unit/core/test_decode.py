@@ -60,6 +60,7 @@ def test_what_is_not_one_strict_json_object_is_malformed(body: bytes) -> None:
         {"content_type": "application/json; charset=utf-16"},
         {"content_type": "application/json; charset=foo"},
         {"properties": {"Content-Encoding": "gzip"}},
+        {"properties": {"Content-Encoding": ["gzip"]}},
     ],
 )
 def test_what_is_declared_as_something_else_is_unsupported(more: dict[str, Any]) -> None:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+import re
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
@@ -8,10 +9,12 @@ import pytest
 
 from idempotent_consumer.core.consumer import Consumer, Container
 from idempotent_consumer.core.entity import Entity
+from idempotent_consumer.core.keys import MessageId
 from idempotent_consumer.core.marker import Illegible, read_marker
 from idempotent_consumer.core.plan import MAX_BYTES, MAX_OPERATIONS, RefusedPlan
 from idempotent_consumer.core.reasons import Reason, Rejected
 from idempotent_consumer.core.request import Place
+from idempotent_consumer.core.request_hash import Selection
 from idempotent_consumer.core.writes import Create
 from tests.unit.core.samples import NOON, ORDER, delivery, order_consumer
 
@@ -63,6 +66,9 @@ def test_a_document_without_a_marker_has_none() -> None:
         {"committedAt": "yesterday"},
         {"committedAt": "2026-01-01T12:00:00"},
         {"hash": {**MARKER.as_json()["hash"], "only": []}},  # type: ignore[dict-item]
+        {"hash": {**MARKER.as_json()["hash"], "digest": 5}},  # type: ignore[dict-item]
+        {"fieldDigests": [[1, 2]]},
+        {"fieldDigests": {"total": 5}},
     ],
 )
 def test_a_marker_of_another_kind_is_illegible(damage: dict[str, Any]) -> None:
@@ -104,10 +110,17 @@ def test_a_partition_path_may_lead_inwards() -> None:
     assert made.operations[0].document["a"] == {"b": "k"}
 
 
-@pytest.mark.parametrize("document", [{"id": "ord-2"}, {"orderId": "ord-2"}, {"orderId": 1001}])
+@pytest.mark.parametrize("document", [{"id": "ord-2"}, {"orderId": "ord-2"}])
 def test_an_entity_that_names_another_key_is_rejected(document: dict[str, Any]) -> None:
     with pytest.raises(Rejected) as caught:
         plan(document)
+    assert Reason.KEY_DISAGREES is caught.value.reason
+
+
+def test_a_number_is_not_the_key_that_it_spells() -> None:
+    """To Cosmos DB they are two partition values."""
+    with pytest.raises(Rejected) as caught:
+        plan({"orderId": 1001}, key="1001")
     assert Reason.KEY_DISAGREES is caught.value.reason
 
 
@@ -211,6 +224,29 @@ class TestConsumer:
     def test_a_name_fits_everywhere(self, name: str) -> None:
         with pytest.raises(ValueError, match="no consumer name"):
             Consumer(name, Container("shop/orders", "/orderId"), marker=Entity())
+
+    @pytest.mark.parametrize(
+        ("option", "legal"),
+        [
+            ({"key": "/orderId"}, "BodyField"),
+            ({"key": MessageId}, "BodyField"),
+            ({"hashed": ["/sentAt"]}, "Selection"),
+            ({"marker": Entity}, "Entity()"),
+        ],
+    )
+    def test_what_would_fail_with_every_message_is_refused_at_the_start(
+        self, option: dict[str, Any], legal: str
+    ) -> None:
+        with pytest.raises(TypeError, match=re.escape(legal)):
+            Consumer("c", Container("shop/orders", "/orderId"), **{"marker": Entity()} | option)
+
+    def test_a_body_of_which_the_request_hash_covers_nothing_is_rejected(self) -> None:
+        """Else every change of it would pass for a copy."""
+        consumer = order_consumer(hashed=Selection(only=["/Total"]))
+        with pytest.raises(Rejected) as caught:
+            consumer.read(delivery(ORDER))
+        assert caught.value.reason is Reason.MALFORMED_BODY
+        assert consumer.read(delivery({})).body == {}
 
     @pytest.mark.parametrize("path", ["orders", "a/b/c", "/orders", "shop/"])
     def test_a_container_is_named_with_its_database(self, path: str) -> None:

@@ -32,6 +32,8 @@ REQUEST = order_consumer().read(delivery())
 ATTEMPT = Attempt(request=REQUEST, token="mine", received_at=NOON)
 THEIRS = REQUEST.marker("theirs", NOON - timedelta(hours=1))
 
+MANY = {f"n{number:03}": "same" for number in range(150)}
+
 
 def asked(body: object, **more: Any) -> Attempt:
     request = order_consumer().read(delivery(body, **more))
@@ -126,6 +128,21 @@ def test_a_mismatch_outside_the_body_says_so() -> None:
     assert outcome.description.endswith("; differing: type or properties")
 
 
+@pytest.mark.parametrize(
+    ("body", "differing"),
+    [
+        ({**MANY, "n149": "changed"}, "a field beyond the first 100, type or properties"),
+        ({**MANY, "n007": "changed"}, "n007"),
+        ({**MANY, "a": "added"}, "a field beyond the first 100, type or properties"),
+    ],
+    ids=["beyond", "among", "added"],
+)
+def test_a_record_of_many_fields_names_no_field_that_is_equal(body: Any, differing: str) -> None:
+    marker = asked(MANY).request.marker("theirs", NOON)
+    description = judge_commit(Exists(marker), asked(body)).description
+    assert description.endswith(f"; differing: {differing}")
+
+
 def test_a_mismatch_shows_few_and_short_names() -> None:
     names = {f"{n:03}" + "x" * 1000: n for n in range(1000)}
     description = judge_commit(Exists(THEIRS), asked(names)).description
@@ -147,6 +164,7 @@ def test_the_record_says_what_is_compared() -> None:
         ({**ORDER, "total": 39.980}, OutcomeName.DUPLICATE),
         ({**ORDER, "total": "39.98"}, OutcomeName.MISMATCH),
         ({"orderId": "ord-1001"}, OutcomeName.MISMATCH),
+        ({}, OutcomeName.MISMATCH),
     ],
 )
 def test_a_document_from_before_is_compared_by_its_immutable_fields(
@@ -154,6 +172,11 @@ def test_a_document_from_before_is_compared_by_its_immutable_fields(
 ) -> None:
     attempt = replace(ATTEMPT, immutable=("/orderId", "/total", "/absent"))
     assert name is judge_commit(Unmarked(document), attempt).name
+
+
+def test_fields_that_neither_side_has_vouch_for_nothing() -> None:
+    outcome = judge_commit(Unmarked({"status": "new"}), replace(ATTEMPT, immutable=("/absent",)))
+    assert outcome.reason is Reason.UNVERIFIABLE_DUPLICATE
 
 
 def test_a_mismatch_with_a_document_from_before_names_the_fields() -> None:

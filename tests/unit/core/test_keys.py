@@ -25,7 +25,13 @@ def reason_for(message_id: str | None) -> Reason:
         ("None", INVALID),
         ("null", INVALID),
         ("undefined", INVALID),
+        ("<nil>", INVALID),
+        ("NaN", INVALID),
+        ("[object Object]", INVALID),
         ("00000000-0000-0000-0000-000000000000", INVALID),
+        ("{00000000-0000-0000-0000-000000000000}", INVALID),
+        ("urn:uuid:00000000-0000-0000-0000-000000000000", INVALID),
+        ("0" * 32, INVALID),
         ("\ud800", INVALID),
     ],
 )
@@ -33,7 +39,7 @@ def test_a_key_that_unrelated_messages_share_is_none(message_id: str, reason: Re
     assert reason is reason_for(message_id)
 
 
-@pytest.mark.parametrize("message_id", ["..", "a/b", "x?y", "😀", " a ", "NONE-1"])
+@pytest.mark.parametrize("message_id", ["..", "a/b", "x?y", "😀", " a ", "NONE-1", "0", "0" * 31])
 def test_any_other_message_id_is_a_key_as_it_stands(message_id: str) -> None:
     assert message_id == key_of(MessageId(), delivery(message_id=message_id), ORDER)
 

@@ -80,6 +80,14 @@ def test_what_is_left_out_does_not_count() -> None:
     assert digest(sent, selection) != digest({**again, "meta": {"kept": 2}}, selection)
 
 
+def test_what_is_left_out_may_stand_in_an_array() -> None:
+    selection = Selection(without=["/lines/0/at", "/marks/1", "/total/0", "/lines/9/at"])
+    sent: JsonObject = {**ORDER, "lines": [{"sku": "a", "at": 1}], "marks": [1, 2, 3]}
+    again: JsonObject = {**ORDER, "lines": [{"sku": "a"}], "marks": [1, 3]}
+    assert digest(sent, selection) == digest(again, Selection())
+    assert digest(sent, selection) != digest({**sent, "lines": [{"sku": "b"}]}, selection)
+
+
 def test_only_what_is_chosen_counts() -> None:
     selection = Selection(only=["/orderId", "/total"])
     assert digest(ORDER, selection) == digest({**ORDER, "loyalty": True}, selection)
@@ -92,6 +100,9 @@ def test_only_what_is_chosen_counts() -> None:
         ({"only": []}, "name at least one field"),
         ({"only": ["/a"], "without": ["/b"]}, "nothing in without="),
         ({"without": ["a"]}, "no JSON pointer"),
+        ({"without": "/a"}, "write a list"),
+        ({"only": "/a"}, "write a list"),
+        ({"properties": "tenant"}, "write a list"),
     ],
 )
 def test_a_selection_that_says_nothing_is_refused(options: dict[str, Any], problem: str) -> None:

@@ -47,7 +47,7 @@ def test_everything_a_sender_and_the_broker_say_arrives() -> None:
                 b"x-opt-sequence-number": 42,
                 b"x-opt-enqueued-time": 1_767_268_800_000,
             },
-            application_properties={b"origin": b"web", b"attempt": 3},
+            application_properties={b"origin": b"web", b"attempt": 3, "trace": TOKEN},
         )
     )
     assert delivery.message_id == "ord-1001"
@@ -60,7 +60,7 @@ def test_everything_a_sender_and_the_broker_say_arrives() -> None:
     assert delivery.content_type == "application/json"
     assert delivery.correlation_id == "trace"
     assert delivery.session_id == "customer-7"
-    assert delivery.properties == {"origin": "web", "attempt": 3}
+    assert delivery.properties == {"origin": "web", "attempt": 3, "trace": str(TOKEN)}
 
 
 @pytest.mark.parametrize("delivery_count", [0, None])
