@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Any
 from idempotent_consumer.core.consumer import Consumer, Container
 from idempotent_consumer.core.delivery import Message
 from idempotent_consumer.core.entity import Entity
-from idempotent_consumer.core.keys import BodyField, MessageId, Property
+from idempotent_consumer.core.keys import BodyField, CloudEvent, MessageId, Property
 from idempotent_consumer.core.reasons import Reason, Rejected
 from idempotent_consumer.core.request_hash import Selection
 from idempotent_consumer.core.writes import Create, Writes
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "BodyField",
+    "CloudEvent",
     "Consumer",
     "Container",
     "Create",

@@ -85,10 +85,10 @@ class Shop:
                 process.kill()
             await process.wait()
 
-    async def send(self, body: Any, message_id: str | None = "ord-1001") -> None:
+    async def send(self, body: Any, message_id: str | None = "ord-1001", **more: Any) -> None:
         """Sends with the bare SDK, as a producer does."""
         raw = body if isinstance(body, bytes) else json.dumps(body).encode()
-        await self.sender.send_messages(ServiceBusMessage(raw, message_id=message_id))
+        await self.sender.send_messages(ServiceBusMessage(raw, message_id=message_id, **more))
 
     async def send_again(self, body: Any, message_id: str = "ord-1001") -> None:
         """Sends after duplicate detection has forgotten the MessageId."""

@@ -8,10 +8,10 @@ from copy import deepcopy
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, TypeVar
 
-from idempotent_consumer.core.decode import decode_object
 from idempotent_consumer.core.delivery import Message
 from idempotent_consumer.core.entity import Entity
 from idempotent_consumer.core.keys import Key, MessageId, key_of
+from idempotent_consumer.core.payload import read_payload
 from idempotent_consumer.core.plan import RefusedPlan
 from idempotent_consumer.core.pointers import Pointer
 from idempotent_consumer.core.reasons import Reason, Rejected
@@ -23,6 +23,7 @@ if TYPE_CHECKING:
 
     from idempotent_consumer.core.delivery import Delivery, JsonObject
     from idempotent_consumer.core.marker import Marker
+    from idempotent_consumer.core.payload import Payload
     from idempotent_consumer.core.plan import Plan
     from idempotent_consumer.core.writes import Writes
 
@@ -98,7 +99,12 @@ class Consumer:
         if not _NAME.fullmatch(name):
             raise ValueError(f"{name!r} is no consumer name: letters, digits, '.', '_' and '-'")
         _check("marker", marker, Entity, "Entity()")
-        _check("key", key, Key, "MessageId(), Property('orderId') or BodyField('/orderId')")
+        _check(
+            "key",
+            key,
+            Key,
+            "MessageId(), Property('orderId'), BodyField('/orderId') or CloudEvent()",
+        )
         _check("hashed", hashed, Selection, "Selection(without=['/sentAt'])")
         self.name = name
         self.container = container
@@ -120,8 +126,8 @@ class Consumer:
         Args:
             decoder: Makes of the parsed body what the handler takes; rejects the message
                 by raising `Rejected` or `ValueError`.
-            type: The Subject of the messages; left out, the handler takes all types that
-                no other handler takes.
+            type: The Subject of the messages, or the type of the CloudEvents; left out, the
+                handler takes all types that no other handler takes.
 
         Raises:
             ValueError: The type has a handler already.
@@ -141,10 +147,10 @@ class Consumer:
         Raises:
             Rejected: It cannot be read or keyed.
         """
-        body = decode_object(delivery)
-        key = key_of(self._key, delivery, body)
-        content = self._hashed.content(delivery.subject, delivery.properties, body)
-        if body and content.is_empty:
+        payload = read_payload(delivery)
+        key = key_of(self._key, delivery, payload)
+        content = self._hashed.content(payload)
+        if payload.body and content.is_empty:
             raise Rejected(
                 "the request hash covers nothing of the body", reason=Reason.MALFORMED_BODY
             )
@@ -153,8 +159,8 @@ class Consumer:
             key=key,
             place=self.marker.place(key),
             delivery=delivery,
-            message=_message(key, delivery),
-            body=body,
+            message=_message(key, delivery, payload),
+            payload=payload,
             selection=self._hashed,
             content=content,
             digest=content.digest(),
@@ -188,7 +194,7 @@ class Consumer:
 
     def _decode(self, decoder: Decoder[Body], request: Request) -> Body:
         try:
-            return decoder(deepcopy(request.body))
+            return decoder(deepcopy(request.payload.body))
         except self._rejects as error:
             raise Rejected(
                 f"the decoder refused the body ({type(error).__name__})",
@@ -201,13 +207,13 @@ def _check(name: str, value: object, kind: type | UnionType, legal: str) -> None
         raise TypeError(f"{name}={value!r}: write {legal}")
 
 
-def _message(key: str, delivery: Delivery) -> Message:
+def _message(key: str, delivery: Delivery, payload: Payload) -> Message:
     return Message(
         key=key,
         message_id=delivery.message_id,
-        type=delivery.subject,
+        type=payload.type,
         correlation_id=delivery.correlation_id,
         session_id=delivery.session_id,
         enqueued_time=delivery.enqueued_time,
-        properties=delivery.properties,
+        properties=payload.properties,
     )

@@ -24,7 +24,11 @@ MAX_DEPTH = 100
 MAX_DIGITS = 4_000
 """Python refuses to read integers beyond 4,300 digits."""
 
-_JSON_TYPES = frozenset({"application/json", "text/json", "text/plain", "application/octet-stream"})
+_JSON = "application/json"
+_JSON_TYPES = frozenset({_JSON, "text/json", "text/plain", "application/octet-stream"})
+
+_BATCH = "application/cloudevents-batch+json"
+"""Several events in one message could be applied by halves."""
 
 
 def decode_object(delivery: Delivery) -> JsonObject:
@@ -44,9 +48,14 @@ def decode_object(delivery: Delivery) -> JsonObject:
     return value
 
 
+def media_type(delivery: Delivery) -> str:
+    """The content type without its parameters; JSON where none is given."""
+    return _content_type(delivery.content_type or _JSON)[0]
+
+
 def _check_content(delivery: Delivery) -> None:
-    kind, charset = _content_type(delivery.content_type or "application/json")
-    if kind not in _JSON_TYPES and not kind.endswith("+json"):
+    kind, charset = _content_type(delivery.content_type or _JSON)
+    if kind == _BATCH or (kind not in _JSON_TYPES and not kind.endswith("+json")):
         raise Rejected("the content type is not JSON", reason=Reason.UNSUPPORTED_CONTENT)
     if charset not in {"utf-8", "utf8", "us-ascii"}:
         raise Rejected("the charset is not UTF-8", reason=Reason.UNSUPPORTED_CONTENT)

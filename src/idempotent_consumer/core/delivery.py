@@ -47,7 +47,8 @@ class Message:
 
     Attributes:
         key: What identifies the logical message; stays the same in every copy.
-        type: The message's Subject.
+        type: The message's Subject; of a CloudEvent, its type.
+        properties: The application properties; a CloudEvent's attributes too, by their names.
         enqueued_time: When the broker accepted this copy; other copies have other times.
     """
 

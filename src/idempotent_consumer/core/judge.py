@@ -132,7 +132,7 @@ def _duplicate_cause(marker: Marker, attempt: Attempt) -> str:
 
 def _judge_unmarked(document: JsonObject, attempt: Attempt) -> Outcome:
     stored, received = (
-        _immutable_fields(attempt, body) for body in (document, attempt.request.body)
+        _immutable_fields(attempt, body) for body in (document, attempt.request.payload.body)
     )
     if not stored and not received:
         return rejected(

@@ -5,11 +5,13 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
+from idempotent_consumer.core.canonical import canonical
 from idempotent_consumer.core.pointers import ABSENT, Pointer
 from idempotent_consumer.core.reasons import Reason, Rejected
 
 if TYPE_CHECKING:
-    from idempotent_consumer.core.delivery import Delivery, JsonObject
+    from idempotent_consumer.core.delivery import Delivery
+    from idempotent_consumer.core.payload import Payload
 
 _NOBODYS = frozenset({"none", "null", "nil", "undefined", "nan", "object object", "0" * 32})
 """What broken senders put in every message: under one such key, different orders are one."""
@@ -22,7 +24,7 @@ _FRAMES = " \t\r\n\"'()<>[]{}"
 class MessageId:
     """The broker's MessageId. The default."""
 
-    def find(self, delivery: Delivery, body: JsonObject) -> object:
+    def find(self, delivery: Delivery, _payload: Payload) -> object:
         return delivery.message_id
 
     def __str__(self) -> str:
@@ -35,7 +37,7 @@ class Property:
 
     name: str
 
-    def find(self, delivery: Delivery, body: JsonObject) -> object:
+    def find(self, delivery: Delivery, _payload: Payload) -> object:
         return delivery.properties.get(self.name)
 
     def __str__(self) -> str:
@@ -44,32 +46,46 @@ class Property:
 
 @dataclass(frozen=True, slots=True)
 class BodyField:
-    """A place in the body, as a JSON pointer: ``BodyField("/orderId")``."""
+    """A place in the body, or in the data of a CloudEvent: ``BodyField("/orderId")``."""
 
     pointer: str
 
     def __post_init__(self) -> None:
         Pointer(self.pointer)
 
-    def find(self, delivery: Delivery, body: JsonObject) -> object:
-        value = Pointer(self.pointer).find(body)
+    def find(self, _delivery: Delivery, payload: Payload) -> object:
+        value = Pointer(self.pointer).find(payload.body)
         return None if value is ABSENT else value
 
     def __str__(self) -> str:
         return f"{self.pointer} of the body"
 
 
-Key = MessageId | Property | BodyField
+@dataclass(frozen=True, slots=True)
+class CloudEvent:
+    """Source and id of a CloudEvent, which identify it together."""
+
+    def find(self, _delivery: Delivery, payload: Payload) -> object:
+        event = payload.event
+        if event is None:
+            raise Rejected("the message is no CloudEvent", reason=Reason.INVALID_CLOUD_EVENT)
+        return canonical([event.source, _usable(event.id, self)])
+
+    def __str__(self) -> str:
+        return "id of the CloudEvent"
+
+
+Key = MessageId | Property | BodyField | CloudEvent
 """Where the key of a message stands."""
 
 
-def key_of(where: Key, delivery: Delivery, body: JsonObject) -> str:
+def key_of(where: Key, delivery: Delivery, payload: Payload) -> str:
     """The message's key: text, or an integer in its decimal digits.
 
     Raises:
-        Rejected: ``MissingMessageId`` or ``InvalidMessageId``.
+        Rejected: ``MissingMessageId``, ``InvalidMessageId`` or ``InvalidCloudEvent``.
     """
-    value = where.find(delivery, body)
+    value = where.find(delivery, payload)
     if value is None:
         raise Rejected(f"the message has no {where}", reason=Reason.MISSING_MESSAGE_ID)
     if isinstance(value, bool) or not isinstance(value, str | int):

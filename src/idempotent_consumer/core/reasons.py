@@ -18,6 +18,8 @@ class Reason(StrEnum):
     """The body is not one strict JSON object in UTF-8, or the decoder refused it."""
     UNSUPPORTED_CONTENT = "UnsupportedContent"
     """The body is declared, or sent, as something else than JSON in UTF-8."""
+    INVALID_CLOUD_EVENT = "InvalidCloudEvent"
+    """The CloudEvent lacks what identifies it, or the message is none although its key is one's."""
     UNKNOWN_MESSAGE_TYPE = "UnknownMessageType"
     """No handler is declared for the message's type (its Subject)."""
     TOO_LARGE = "TooLarge"

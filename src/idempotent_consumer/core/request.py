@@ -11,7 +11,8 @@ from idempotent_consumer.core.request_hash import TAG, RequestHash, Selection
 if TYPE_CHECKING:
     from datetime import datetime
 
-    from idempotent_consumer.core.delivery import Delivery, JsonObject, Message
+    from idempotent_consumer.core.delivery import Delivery, Message
+    from idempotent_consumer.core.payload import Payload
     from idempotent_consumer.core.request_hash import Content
 
 
@@ -37,7 +38,7 @@ class Request:
     place: Place
     delivery: Delivery
     message: Message
-    body: JsonObject
+    payload: Payload
     selection: Selection
     content: Content
     digest: str
@@ -46,7 +47,7 @@ class Request:
         """What another selection covers of this request."""
         if selection == self.selection:
             return self.content
-        return selection.content(self.delivery.subject, self.delivery.properties, self.body)
+        return selection.content(self.payload)
 
     def marker(self, token: str, now: datetime) -> Marker:
         """The marker that one attempt to apply this request would write."""

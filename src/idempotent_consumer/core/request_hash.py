@@ -2,7 +2,8 @@
 
 It covers the message's type (its Subject), declared application properties, and the body
 or a chosen part of it. The digest is SHA-256 over the UTF-8 of one canonical JSON array,
-``[type, {property: value}, body]``.
+``[type, {property: value}, body]``. Of a CloudEvent these are ``[type, subject]``, declared
+attributes and the data: what a sender or a hop may change in a copy does not count.
 """
 
 from __future__ import annotations
@@ -18,6 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Mapping, Sequence
 
     from idempotent_consumer.core.delivery import JsonObject, JsonValue
+    from idempotent_consumer.core.payload import Payload
 
 TAG = "sha256:jcs1"
 """Names the digest and the canonical form; a record with another tag is not comparable."""
@@ -34,7 +36,8 @@ class Selection:
         without: JSON pointers into the body that say nothing about what is asked for,
             such as the time of sending.
         only: JSON pointers into the body that say all; the rest is not compared.
-        properties: Application properties that belong to what is asked for.
+        properties: Application properties, or attributes of a CloudEvent, that belong to
+            what is asked for.
 
     Raises:
         ValueError: ``only`` and ``without`` are both given, ``only`` is empty, a pointer is
@@ -60,16 +63,16 @@ class Selection:
         object.__setattr__(self, "only", None if only is None else checked_pointers(only))
         object.__setattr__(self, "properties", tuple(properties))
 
-    def content(
-        self, message_type: str | None, properties: Mapping[str, object], body: JsonObject
-    ) -> Content:
-        """What is covered of this message."""
+    def content(self, payload: Payload) -> Content:
+        """What is covered of this payload."""
         declared = {
-            name: _plain(value) for name, value in properties.items() if name in self.properties
+            name: _plain(value)
+            for name, value in payload.properties.items()
+            if name in self.properties
         }
-        chosen = self._choose(body)
+        chosen = self._choose(payload.body)
         return Content(
-            type=canonical(message_type),
+            type=canonical(payload.hashed_type),
             properties=canonical(declared),
             fields={name: canonical(value) for name, value in chosen.items()},
         )

@@ -246,7 +246,7 @@ class TestConsumer:
         with pytest.raises(Rejected) as caught:
             consumer.read(delivery(ORDER))
         assert caught.value.reason is Reason.MALFORMED_BODY
-        assert consumer.read(delivery({})).body == {}
+        assert consumer.read(delivery({})).payload.body == {}
 
     @pytest.mark.parametrize("path", ["orders", "a/b/c", "/orders", "shop/"])
     def test_a_container_is_named_with_its_database(self, path: str) -> None:
@@ -284,7 +284,7 @@ class TestConsumer:
 
         request = consumer.read(delivery())
         consumer.plan(request, MARKER, None)
-        assert request.body == ORDER
+        assert request.payload.body == ORDER
 
 
 def _creates(_body: object, _message: object) -> Sequence[Write]:

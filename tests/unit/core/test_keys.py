@@ -1,17 +1,27 @@
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 import pytest
 
 from idempotent_consumer.core.keys import BodyField, Key, MessageId, Property, key_of
+from idempotent_consumer.core.payload import read_payload
 from idempotent_consumer.core.reasons import Reason, Rejected
 from tests.unit.core.samples import ORDER, delivery
+
+if TYPE_CHECKING:
+    from idempotent_consumer.core.delivery import Delivery
 
 MISSING, INVALID = Reason.MISSING_MESSAGE_ID, Reason.INVALID_MESSAGE_ID
 
 
+def key(where: Key, sent: Delivery) -> str:
+    return key_of(where, sent, read_payload(sent))
+
+
 def reason_for(message_id: str | None) -> Reason:
     with pytest.raises(Rejected) as caught:
-        key_of(MessageId(), delivery(message_id=message_id), ORDER)
+        key(MessageId(), delivery(message_id=message_id))
     return caught.value.reason
 
 
@@ -41,11 +51,11 @@ def test_a_key_that_unrelated_messages_share_is_none(message_id: str, reason: Re
 
 @pytest.mark.parametrize("message_id", ["..", "a/b", "x?y", "😀", " a ", "NONE-1", "0", "0" * 31])
 def test_any_other_message_id_is_a_key_as_it_stands(message_id: str) -> None:
-    assert message_id == key_of(MessageId(), delivery(message_id=message_id), ORDER)
+    assert message_id == key(MessageId(), delivery(message_id=message_id))
 
 
 @pytest.mark.parametrize(
-    ("where", "key"),
+    ("where", "expected"),
     [
         (Property("orderKey"), "p-1"),
         (Property("number"), "17"),
@@ -53,9 +63,9 @@ def test_any_other_message_id_is_a_key_as_it_stands(message_id: str) -> None:
         (BodyField("/customer/ids/1"), "c-2"),
     ],
 )
-def test_a_key_may_stand_elsewhere(where: Key, key: str) -> None:
-    sent = delivery(properties={"orderKey": "p-1", "number": 17})
-    assert key == key_of(where, sent, {**ORDER, "customer": {"ids": ["c-1", "c-2"]}})
+def test_a_key_may_stand_elsewhere(where: Key, expected: str) -> None:
+    body = {**ORDER, "customer": {"ids": ["c-1", "c-2"]}}
+    assert expected == key(where, delivery(body, properties={"orderKey": "p-1", "number": 17}))
 
 
 @pytest.mark.parametrize(
@@ -72,7 +82,7 @@ def test_a_key_may_stand_elsewhere(where: Key, key: str) -> None:
 def test_a_key_is_text_or_an_integer(where: Key, reason: Reason) -> None:
     body = {**ORDER, "nothing": None, "flag": True, "inner": {}}
     with pytest.raises(Rejected) as caught:
-        key_of(where, delivery(), body)
+        key(where, delivery(body))
     assert reason is caught.value.reason
 
 

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING, Any
 import pytest
 import rfc8785
 
+from idempotent_consumer.core.payload import Payload
 from idempotent_consumer.core.request_hash import Selection
 from tests.unit.core.samples import ORDER
 
@@ -17,13 +18,17 @@ if TYPE_CHECKING:
 GOLDEN = json.loads((Path(__file__).parent / "golden/hashes.json").read_text(encoding="utf-8"))
 
 
+def payload(body: JsonObject, message_type: str | None = None, **properties: object) -> Payload:
+    return Payload(type=message_type, properties=properties, body=body)
+
+
 def digest(
     body: JsonObject,
     selection: Selection = Selection(),  # noqa: B008  # frozen
     message_type: str | None = None,
     **properties: object,
 ) -> str:
-    return selection.content(message_type, properties, body).digest()
+    return selection.content(payload(body, message_type, **properties)).digest()
 
 
 @pytest.mark.parametrize("case", GOLDEN, ids=lambda case: case["name"])
@@ -111,5 +116,5 @@ def test_a_selection_that_says_nothing_is_refused(options: dict[str, Any], probl
 
 
 def test_field_digests_of_two_records_do_not_compare() -> None:
-    content = Selection().content(None, {}, ORDER)
+    content = Selection().content(payload(ORDER))
     assert content.field_digests("salt-a")["total"] != content.field_digests("salt-b")["total"]
