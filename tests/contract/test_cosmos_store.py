@@ -6,6 +6,8 @@ from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 import pytest
+from azure.core.utils import CaseInsensitiveDict
+from azure.cosmos import CosmosDict, CosmosList
 
 from idempotent_consumer.core.commit import (
     Collided,
@@ -22,7 +24,7 @@ from idempotent_consumer.core.writes import Create
 from idempotent_consumer.cosmos import CosmosAccount, CosmosStore
 from local_azure.cosmos import ContainerProperties, LocalCosmos
 from local_azure.faults import Fail
-from tests.contract.store_contract import ORDERS, StoreContract, line, marker, order, plan
+from tests.contract.store_contract import ORDERS, PLACE, StoreContract, line, marker, order, plan
 
 if TYPE_CHECKING:
     from idempotent_consumer.core.delivery import JsonObject
@@ -54,6 +56,52 @@ class TestCosmosStore(StoreContract):
     @pytest.fixture
     async def harness(self, cosmos: LocalCosmos, store: CosmosStore) -> CosmosHarness:
         return CosmosHarness(cosmos, store)
+
+
+NO_HEADERS = CaseInsensitiveDict()
+FOREIGN = [
+    CosmosDict({}, response_headers=NO_HEADERS),
+    CosmosList([], response_headers=NO_HEADERS),
+    CosmosList([{"statusCode": 304}], response_headers=NO_HEADERS),
+    AttributeError("'NoneType' object has no attribute 'get'"),
+    KeyError("statusCode"),
+    TypeError("'NoneType' object is not iterable"),
+    ValueError("invalid literal for int() with base 10: ''"),
+]
+"""What the SDK makes of redirects, empty pages and the like: all below 400 is a success to it."""
+
+
+@pytest.fixture
+async def answering(
+    account: CosmosAccount, monkeypatch: pytest.MonkeyPatch, answer: object
+) -> None:
+    """Every call for documents is answered like this."""
+
+    async def call(*_args: object, **_more: object) -> object:
+        if isinstance(answer, Exception):
+            raise answer
+        return answer
+
+    opened = await account.open(ORDERS)
+    for name in ("create_item", "execute_item_batch", "read_item"):
+        monkeypatch.setattr(opened.proxy, name, call)
+
+
+@pytest.mark.usefixtures("answering")
+@pytest.mark.parametrize("answer", FOREIGN, ids=repr)
+@pytest.mark.parametrize("lines", [[], [line(1)]], ids=["create", "batch"])
+async def test_an_answer_that_is_not_cosmos_dbs_stores_nothing_for_certain(
+    store: CosmosStore, lines: list[JsonObject]
+) -> None:
+    result = await store.commit(plan(order(marker=marker()), *lines))
+    assert isinstance(result, Faulted)
+    assert (result.fault.kind, result.fault.cause) == (FaultKind.UNAVAILABLE, "foreign answer")
+
+
+@pytest.mark.usefixtures("answering")
+@pytest.mark.parametrize("answer", FOREIGN, ids=repr)
+async def test_an_answer_that_is_not_cosmos_dbs_is_no_document(store: CosmosStore) -> None:
+    assert isinstance(await store.read(PLACE), Faulted)
 
 
 async def test_a_replica_that_lags_is_asked_again(cosmos: LocalCosmos, store: CosmosStore) -> None:
@@ -90,8 +138,8 @@ async def test_a_conflict_may_be_about_a_unique_key() -> None:
 @pytest.mark.parametrize(
     ("document", "refused"),
     [
-        (order(text="x" * 2**21), Refused(Reason.TOO_LARGE, "413")),
-        (order(ttl=0), Refused(Reason.STORE_REJECTED, "400")),
+        (order(text="x" * 2**21), (Reason.TOO_LARGE, "413")),
+        (order(ttl=0), (Reason.STORE_REJECTED, "400")),
     ],
     ids=["too large", "bad ttl"],
 )
@@ -100,9 +148,11 @@ async def test_documents_that_the_service_never_takes_are_refused(
     store: CosmosStore,
     document: JsonObject,
     others: list[JsonObject],
-    refused: Refused,
+    refused: tuple[Reason, str],
 ) -> None:
-    assert await store.commit(plan(document, *others)) == refused
+    result = await store.commit(plan(document, *others))
+    assert isinstance(result, Refused)
+    assert (result.reason, result.cause) == refused
     assert cosmos.documents(ORDERS.path) == []
 
 

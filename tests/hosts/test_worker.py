@@ -21,7 +21,8 @@ from idempotent_consumer.servicebus.events import (
     WorkerStopped,
 )
 from idempotent_consumer.testing import MemoryStore
-from local_azure.faults import Drop, Fail
+from idempotent_consumer.worker import renewal
+from local_azure.faults import Drop, Fail, Hang
 from tests.hosts.emulated import (
     LOCK,
     QUEUE,
@@ -33,6 +34,7 @@ from tests.hosts.emulated import (
 )
 
 if TYPE_CHECKING:
+    import pytest
     from azure.servicebus.aio import ServiceBusClient
 
     from idempotent_consumer.core.commit import CommitResult
@@ -118,6 +120,24 @@ async def test_a_lock_is_renewed_while_the_store_is_slow(
         await until(lambda: bus.events.of("completed"))
     assert bus.events.of("lock_expired") == []
     assert [handled.settled for handled in host.recorder.of(Handled)] == [Settled.CONFIRMED]
+
+
+async def test_a_renewal_that_is_never_answered_holds_up_no_settlement(
+    bus: LocalServiceBus, client: ServiceBusClient, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr(renewal, "LONGEST_CALL", 0.2)
+    hanging = bus.faults.add(Hang(applied=False), operation="renew")
+    store = SlowStore()
+    await send_orders(client, 1)
+    clock = SharedClock(bus.clock)
+    async with hosted(client, store, clock=clock) as host:
+        await until(lambda: store.waiting and clock.asleep)
+        bus.clock.advance(LOCK.total_seconds() * 2 / 3)
+        await until(lambda: hanging.hits)
+        store.allowed.set()
+        await until(lambda: bus.events.of("completed"))
+    (lapsing,) = host.recorder.of(LockNotRenewed)
+    assert lapsing.cause == "TimeoutError"
 
 
 @breaks_connections

@@ -206,3 +206,13 @@ def test_the_sample_holds_no_setting_that_nobody_reads() -> None:
     assert values.keys() - values.names == PLATFORM
     by_identity = {name for name in values.names - values.keys() if "__" in name}
     assert values.names - values.keys() == by_identity
+
+
+@pytest.mark.parametrize("number", [-1, 100.9, True, "10", None, 10**12], ids=repr)
+@pytest.mark.parametrize("place", ["queue/maxDeliveryCount", "resubmission/maxTimes"])
+def test_what_is_no_number_of_times_stops_the_start(place: str, number: object) -> None:
+    group, name = place.split("/")
+    broken = generate.profile(deepcopy(CONTRACT), "prod")
+    broken[group][name] = number
+    with pytest.raises(InvalidProfile, match="cannot be read"):
+        Profile.parse(json.dumps(broken))

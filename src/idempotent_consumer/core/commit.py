@@ -74,10 +74,15 @@ class Collided:
 
 @dataclass(frozen=True, slots=True)
 class Refused:
-    """Nothing was stored, and never will be: the store does not take these documents."""
+    """Nothing was stored, and never will be: the store does not take these documents.
+
+    Attributes:
+        operation: The number in the plan of the one that it does not take, where it said so.
+    """
 
     reason: Reason
     cause: str
+    operation: int | None = None
 
 
 @dataclass(frozen=True, slots=True)

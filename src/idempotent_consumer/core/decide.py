@@ -115,4 +115,5 @@ def decide(outcome: Outcome, stage: Stage) -> Settlement:
 def _dead_letter(outcome: Outcome) -> DeadLetter:
     if outcome.reason is None:
         raise ValueError(f"{outcome.name} is dead-lettered, so it needs a reason")
-    return DeadLetter(outcome.reason, outcome.description[:MAX_DESCRIPTION])
+    sendable = outcome.description.encode(errors="backslashreplace").decode()
+    return DeadLetter(outcome.reason, sendable[:MAX_DESCRIPTION])

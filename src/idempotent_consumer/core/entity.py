@@ -6,6 +6,7 @@ meets the same document, and creating it is the check and the write in one.
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any
 
 from idempotent_consumer.core.ids import encode_id
@@ -17,7 +18,7 @@ from idempotent_consumer.core.request import Place
 from idempotent_consumer.core.writes import Create
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping, Sequence
+    from collections.abc import Sequence
 
     from idempotent_consumer.core.marker import Marker
     from idempotent_consumer.core.writes import Write
@@ -78,6 +79,8 @@ class Entity:
 
 def _own(document: Mapping[str, Any]) -> dict[str, Any]:
     """A copy to complete; the handler's document stays as it is."""
+    if not isinstance(document, Mapping):
+        refuse("a document is no mapping")
     if PROPERTY in document:
         refuse(f"a document has the reserved property {PROPERTY!r}")
     return dict(document)

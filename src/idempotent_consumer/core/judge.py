@@ -66,14 +66,19 @@ def judge_commit(result: CommitResult, attempt: Attempt) -> Outcome:
             return _judge_unmarked(document, attempt)
         case Collided(operation=0, unique_keys=False):
             return _trouble(OutcomeName.UNAVAILABLE, "conflict without document")
-        case Collided():
-            return rejected(Reason.CONFLICT_NOT_DUPLICATE, "a document of the plan exists already")
-        case Refused(reason, cause):
-            return rejected(reason, f"Cosmos DB answered {cause}")
+        case Collided(operation):
+            return rejected(Reason.CONFLICT_NOT_DUPLICATE, f"{_nth(operation)} exists already")
+        case Refused(reason, cause, operation):
+            what = "the plan" if operation is None else _nth(operation)
+            return rejected(reason, f"Cosmos DB answered {cause} to {what}")
         case Faulted(fault):
             return _judge_fault(fault)
         case _:
             assert_never(result)
+
+
+def _nth(operation: int) -> str:
+    return f"document {operation + 1} of the plan"
 
 
 def judge_read(result: ReadResult, attempt: Attempt) -> Outcome | None:

@@ -108,6 +108,7 @@ class Profile:
                 self.renewal < self.function_timeout
             ),
             f"a lock of {self.lock} is longer than Service Bus grants": self.lock > MAX_LOCK,
+            "a lock lasts for a while": self.lock <= timedelta(),
             f"duplicate detection looks back {self.window}, producers re-send for {self.horizon}": (
                 self.window is not None and not self.horizon <= self.window <= MAX_WINDOW
             ),
@@ -122,9 +123,11 @@ class Profile:
         """
         try:
             profile = cls._read(json.loads(text))
+            profile.check()
+        except InvalidProfile:
+            raise
         except (KeyError, TypeError, ValueError, OverflowError, RecursionError) as error:
             raise InvalidProfile([f"the profile cannot be read: {error!r}"]) from None
-        profile.check()
         return profile
 
     @classmethod
@@ -133,7 +136,7 @@ class Profile:
         return cls(
             name=contract["profile"],
             lock=duration(queue["lockDuration"]),
-            max_deliveries=int(queue["maxDeliveryCount"]),
+            max_deliveries=_count(queue["maxDeliveryCount"]),
             lifetime=duration(queue["defaultMessageTimeToLive"]),
             window=duration(queue["duplicateDetectionHistoryTimeWindow"]),
             budget=duration(host["processingBudget"]),
@@ -141,11 +144,22 @@ class Profile:
             renewal=duration(host["maxAutoLockRenewalDuration"]),
             horizon=duration(contract["producer"]["maxRetryHorizon"]),
             resubmission_age=duration(contract["resubmission"]["maxAge"]),
-            resubmissions=int(contract["resubmission"]["maxTimes"]),
+            resubmissions=_count(contract["resubmission"]["maxTimes"]),
             retention=duration(contract["retention"]["markerTimeToLive"]),
             margin=duration(contract["retention"]["margin"]),
             outage=duration(contract["outage"]["endured"]),
         )
+
+
+def _count(number: object) -> int:
+    """A number of times.
+
+    Raises:
+        ValueError: It is none.
+    """
+    if not isinstance(number, int) or isinstance(number, bool) or number < 0:
+        raise ValueError(f"{number!r} is no number of times")
+    return number
 
 
 _DURATION = re.compile(

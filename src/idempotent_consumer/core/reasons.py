@@ -51,9 +51,14 @@ class Rejected(Exception):
         detail: Becomes the dead-letter description, so it names what is wrong and
             quotes nothing of the message.
         reason: The dead-letter reason.
+
+    Raises:
+        TypeError: Either is something else; an exception's text may quote the message.
     """
 
     def __init__(self, detail: str = "", *, reason: Reason = Reason.REJECTED_BY_HANDLER) -> None:
+        if not isinstance(detail, str) or not isinstance(reason, Reason):
+            raise TypeError("Rejected takes a text and a Reason")
         super().__init__(detail)
         self.detail = detail
         self.reason = reason

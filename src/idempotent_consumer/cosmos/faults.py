@@ -35,7 +35,10 @@ if TYPE_CHECKING:
 
     from idempotent_consumer.cosmos.advice import Advice
 
-FAILURES = (AzureError, ClientError, OSError)
+_UNREADABLE = (LookupError, TypeError, ValueError, AttributeError)
+"""What the SDK meets in an answer that is not Cosmos DB's: it takes all below 400 for one."""
+
+FAILURES = (AzureError, ClientError, OSError, *_UNREADABLE)
 """What a call of the SDK raises where the service failed to answer, or answered no."""
 
 MEANINGS: Mapping[str, FaultKind | Reason] = MappingProxyType(
@@ -61,6 +64,13 @@ class SeveralWriteRegionsError(AzureError):
 
     def __init__(self) -> None:
         super().__init__("several write regions")
+
+
+class ForeignAnswerError(AzureError):
+    """Something between here and the service answered in its place."""
+
+    def __init__(self) -> None:
+        super().__init__("an answer that is not Cosmos DB's")
 
 
 _RETRY_AFTER = "x-ms-retry-after-ms"
@@ -112,7 +122,7 @@ def write_failure(error: Exception, advice: Advice) -> Conflict | Refused | Faul
         case _Answer(status=409 | 412) | _Answer(status=404, operation=int()):
             return Conflict(answer.operation or 0)
         case _Answer(meaning=Reason() as reason):
-            return Refused(reason, answer.code)
+            return Refused(reason, answer.code, answer.operation)
         case _:
             return _fault(answer, error, advice)
 
@@ -144,7 +154,7 @@ def _answer(error: Exception) -> _Answer | None:
 
 def _of_operation(answers: list[dict[str, Any]]) -> _Answer:
     """The operation that failed for itself; the others failed because it did."""
-    failed = {number: one for number, one in enumerate(answers) if one["statusCode"] >= 400}
+    failed = {number: one for number, one in enumerate(answers) if int(one["statusCode"]) >= 400}
     culprits = (n for n, one in failed.items() if one["statusCode"] != _FAILED_DEPENDENCY)
     number = next(culprits, min(failed))
     return _Answer(
@@ -156,7 +166,10 @@ def _of_operation(answers: list[dict[str, Any]]) -> _Answer:
 
 
 def _seconds(milliseconds: str | float | None) -> float | None:
-    return None if milliseconds is None else float(milliseconds) / 1000
+    try:
+        return None if milliseconds is None else float(milliseconds) / 1000
+    except ValueError:
+        return None
 
 
 def _fault(answer: _Answer, error: Exception, advice: Advice) -> Fault:
@@ -187,6 +200,8 @@ def _mending(answer: _Answer, error: Exception, advice: Advice) -> str:
 
 def _unanswered(error: Exception, advice: Advice) -> Fault:
     match error:
+        case ForeignAnswerError() | LookupError() | TypeError() | ValueError() | AttributeError():
+            return Fault(kind=FaultKind.UNAVAILABLE, cause="foreign answer")
         case SeveralWriteRegionsError():
             return Fault(
                 kind=FaultKind.MISCONFIGURED,

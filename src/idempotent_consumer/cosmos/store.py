@@ -19,7 +19,13 @@ from idempotent_consumer.core.commit import (
 from idempotent_consumer.core.marker import read_marker
 from idempotent_consumer.core.request import Place
 from idempotent_consumer.cosmos.advice import Advice
-from idempotent_consumer.cosmos.faults import FAILURES, Conflict, read_failure, write_failure
+from idempotent_consumer.cosmos.faults import (
+    FAILURES,
+    Conflict,
+    ForeignAnswerError,
+    read_failure,
+    write_failure,
+)
 
 if TYPE_CHECKING:
     from collections.abc import Sequence
@@ -81,6 +87,8 @@ class CosmosStore:
         try:
             opened = await self._account.open(self._container)
             document = await opened.proxy.read_item(place.id, partition_key=place.partition)
+            if document.get("id") != place.id:
+                raise ForeignAnswerError
         except FAILURES as error:
             fault = read_failure(error, self._advice)
             return Absent() if fault is None else Faulted(fault)
@@ -112,12 +120,21 @@ class CosmosStore:
 
 
 async def _write(opened: OpenContainer, plan: Plan) -> None:
-    """Writes by one request. The SDK changes what it is handed, so each call has its own."""
+    """Writes by one request. The SDK changes what it is handed, so each call has its own.
+
+    Raises:
+        ForeignAnswerError: The SDK takes it for a success, and it says of no document that it
+            was created.
+    """
     documents = [dict(operation.document) for operation in plan.operations]
     if len(documents) == 1:
-        await opened.proxy.create_item(documents[0])
+        created = await opened.proxy.create_item(documents[0])
+        is_confirmed = any(name.startswith("x-ms-") for name in created.get_response_headers())
     else:
-        await opened.proxy.execute_item_batch(
+        results = await opened.proxy.execute_item_batch(
             [("create", (document,)) for document in documents],
             partition_key=plan.place.partition,
         )
+        is_confirmed = [result["statusCode"] for result in results] == [201] * len(documents)
+    if not is_confirmed:
+        raise ForeignAnswerError

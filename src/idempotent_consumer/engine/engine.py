@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import traceback
+from asyncio import CancelledError
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -27,6 +28,8 @@ if TYPE_CHECKING:
     from idempotent_consumer.engine.ports import Clock, Settler, Store, Telemetry
 
 Result = TypeVar("Result")
+
+_PACKAGE = Path(__file__).parents[1]
 
 
 class Engine:
@@ -133,7 +136,9 @@ class Engine:
             return rejected(rejection.reason, rejection.detail)
         except RefusedPlan as refusal:
             return failed("refused plan", str(refusal))
-        except Exception as error:  # noqa: BLE001  # the user's code may raise anything
+        except (CancelledError, GeneratorExit, KeyboardInterrupt, SystemExit):
+            raise
+        except BaseException as error:  # noqa: BLE001  # anything; a panic in Rust is no Exception
             return failed("handler error", _where(error))
 
     def _retrying_store(self, began: float) -> Retrying:
@@ -143,7 +148,12 @@ class Engine:
         )
 
 
-def _where(error: Exception) -> str:
-    """The error's type and the line that raised it; its text may quote the message."""
-    line = traceback.extract_tb(error.__traceback__)[-1]
+def _where(error: BaseException) -> str:
+    """The error's type and the user's line that raised it; its text may quote the message."""
+    lines = traceback.extract_tb(error.__traceback__)
+    line = next((line for line in reversed(lines) if not _is_ours(line)), lines[-1])
     return f"{type(error).__name__} in {line.name} ({Path(line.filename).name}:{line.lineno})"
+
+
+def _is_ours(line: traceback.FrameSummary) -> bool:
+    return Path(line.filename).is_relative_to(_PACKAGE)

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import asyncio
-from contextlib import AsyncExitStack
+from contextlib import AsyncExitStack, suppress
 from typing import TYPE_CHECKING
 
 from idempotent_consumer.core.decide import Abandon
 from idempotent_consumer.engine.settled import Settled
+from idempotent_consumer.engine.stores import CALL_LIMIT
 from idempotent_consumer.functions.delivery import to_delivery
 from idempotent_consumer.functions.settlement import HostSettler
 from idempotent_consumer.functions.trace import host_span
@@ -45,7 +46,7 @@ class Invocations:
         self._engine = engine
         self._service = service
         self._clock = clock
-        self._patience = profile.budget.total_seconds()
+        self._patience = profile.budget.total_seconds() - CALL_LIMIT
         self._limit = profile.function_timeout.total_seconds() - MARGIN
 
     async def handle(self, message: func.ServiceBusMessage, context: func.Context) -> None:
@@ -73,18 +74,15 @@ class Invocations:
             self._service, delivery.lock_token, clock=self._clock, deadline=began + self._limit
         )
         async with AsyncExitStack() as stack:
-            if await self._is_admitted(stack):
-                outcome = await self._engine.handle(delivery, settler, since=began)
-                _check(outcome, settler)
+            await self._wait_for_the_store(stack)
+            outcome = await self._engine.handle(delivery, settler, since=began)
+        _check(outcome, settler)
 
-    async def _is_admitted(self, stack: AsyncExitStack) -> bool:
-        """Waits, while the host renews the lock; ``False`` where the store stays out."""
-        try:
+    async def _wait_for_the_store(self, stack: AsyncExitStack) -> None:
+        """Waits, while the host renews the lock, until there is time for one last call."""
+        with suppress(TimeoutError):
             async with asyncio.timeout(self._patience):
                 await stack.enter_async_context(self._engine.circuit.admission())
-        except TimeoutError:
-            return False
-        return True
 
 
 def _check(outcome: Outcome, settler: HostSettler) -> None:

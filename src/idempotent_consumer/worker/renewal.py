@@ -21,6 +21,8 @@ if TYPE_CHECKING:
     from idempotent_consumer.servicebus.receiver import QueueReceiver
 
 SHORTEST_PAUSE = 0.2
+LONGEST_CALL = 5.0
+"""Seconds for which a renewal may keep the receiver from others."""
 
 
 class LockRenewal:
@@ -73,7 +75,7 @@ class LockRenewal:
     async def _renew(self, message: ServiceBusReceivedMessage, delivery: Delivery) -> bool:
         """Whether it is worth trying again."""
         try:
-            async with self._receiver.shared() as receiver:
+            async with self._receiver.shared() as receiver, asyncio.timeout(LONGEST_CALL):
                 await receiver.renew_message_lock(message)
         except MessageAlreadySettled:
             return False

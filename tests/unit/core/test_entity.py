@@ -175,6 +175,8 @@ def test_a_full_batch_is_planned() -> None:
         ([{}, {"id": "l", "ttl": "never"}], "ttl"),
         ([{"total": float("nan")}], "not JSON"),
         ([{"when": NOON}], "not JSON"),
+        ([None], "no mapping"),
+        ([{}, [1]], "no mapping"),
     ],
 )
 def test_a_plan_that_breaks_the_promise_is_refused(

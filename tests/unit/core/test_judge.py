@@ -185,6 +185,20 @@ def test_a_mismatch_with_a_document_from_before_names_the_fields() -> None:
     assert outcome.description.endswith("differing: /total")
 
 
+@pytest.mark.parametrize(
+    ("result", "described"),
+    [
+        (Collided(1), "document 2 of the plan exists already"),
+        (Refused(Reason.STORE_REJECTED, "400/9", 1), "answered 400/9 to document 2 of the plan"),
+        (Refused(Reason.STORE_REJECTED, "403/1014"), "answered 403/1014 to the plan"),
+    ],
+)
+def test_it_is_said_which_document_the_store_did_not_take(
+    result: CommitResult, described: str
+) -> None:
+    assert judge_commit(result, ATTEMPT).description.endswith(described)
+
+
 def test_a_fault_that_can_be_mended_says_how() -> None:
     mendable = Fault(kind=FaultKind.MISCONFIGURED, cause="403", advice="run this")
     outcome = judge_commit(Faulted(mendable), ATTEMPT)

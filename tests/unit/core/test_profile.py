@@ -42,6 +42,7 @@ def test_an_endless_message_needs_an_endless_marker() -> None:
         ({"max_deliveries": 1}, "delivered at least twice"),
         ({"renewal": timedelta(minutes=4)}, "locks are renewed for 0:04:00"),
         ({"lock": timedelta(minutes=6)}, "longer than Service Bus grants"),
+        ({"lock": timedelta()}, "a lock lasts for a while"),
         ({"window": timedelta(seconds=10)}, "producers re-send for 0:00:20"),
         ({"window": timedelta(hours=2)}, "looks back 2:00:00"),
     ],

@@ -34,7 +34,7 @@ def consumer_that(handle: Any) -> Consumer:
     return consumer
 
 
-def raising(error: Exception) -> Consumer:
+def raising(error: BaseException) -> Consumer:
     def handle(_order: Any, _message: Any) -> Sequence[Write]:
         raise error
 
@@ -71,6 +71,15 @@ async def test_a_re_send_costs_two_calls_and_writes_nothing() -> None:
     assert (await bench.handle_next()).cause == "producer re-send"
     assert bench.store.calls == ["commit", "read"]
     assert bench.store.documents == stored
+
+
+async def test_what_a_dead_letter_queue_adds_makes_no_other_message() -> None:
+    """Tools that send a dead letter again send its reason along."""
+    bench = Bench()
+    bench.send()
+    await bench.handle_next()
+    bench.send(properties={"DeadLetterReason": "x"}, correlation_id="another")
+    assert (await bench.handle_next()).name is OutcomeName.DUPLICATE
 
 
 async def test_a_changed_payload_is_dead_lettered_and_changes_nothing() -> None:
@@ -150,6 +159,37 @@ async def test_a_handler_bug_has_five_tries_of_which_two_at_once() -> None:
     assert reason is Reason.HANDLER_ERROR
     assert description.startswith("RuntimeError in handle (test_engine.py:")
     assert "secret" not in description
+
+
+@pytest.mark.parametrize("mistake", [ValueError("secret"), None, b"secret"], ids=repr)
+async def test_a_rejection_that_says_no_text_is_a_handler_bug(mistake: Any) -> None:
+    def handle(_order: Any, _message: Any) -> Sequence[Write]:
+        raise Rejected(mistake)
+
+    bench = Bench(consumer=consumer_that(handle))
+    bench.send()
+    outcome = await bench.handle_next()
+    assert outcome.name is OutcomeName.FAILED
+    assert outcome.description.startswith("TypeError in handle (test_engine.py:")
+
+
+class PanicException(BaseException):
+    """As what is written in Rust raises it."""
+
+
+async def test_a_panic_is_a_handler_bug() -> None:
+    bench = Bench(consumer=raising(PanicException("secret")))
+    bench.send()
+    outcome = await bench.handle_next()
+    assert outcome.name is OutcomeName.FAILED
+    assert outcome.description.startswith("PanicException in handle (test_engine.py:")
+
+
+async def test_what_no_utf_8_can_say_is_said_otherwise() -> None:
+    bench = Bench(consumer=raising(Rejected("sold \ud800 out")))
+    bench.send()
+    await bench.handle_next()
+    assert [text for _, _, text in bench.broker.dead_letters] == ["sold \\ud800 out"]
 
 
 async def test_a_message_that_its_handler_rejects_goes_at_once() -> None:

@@ -18,6 +18,7 @@ from opentelemetry.trace import format_trace_id, get_current_span
 from idempotent_consumer.core.commit import Fault, FaultKind
 from idempotent_consumer.core.profile import Profile
 from idempotent_consumer.engine.circuit import PARTITIONS
+from idempotent_consumer.engine.stores import CALL_LIMIT
 from idempotent_consumer.functions.invocation import MARGIN, InvocationFailed, Invocations
 from idempotent_consumer.functions.settlement import SettlementService
 from idempotent_consumer.testing import Trouble
@@ -144,14 +145,19 @@ async def test_waiting_uses_up_the_budget(functions: Functions) -> None:
     assert 200 < handled.seconds <= functions.bench.profile.budget.total_seconds()
 
 
-async def test_a_message_that_has_waited_for_its_budget_is_left_to_its_lock(
-    functions: Functions,
+@pytest.mark.parametrize(("deliveries", "settlements"), [(9, []), (10, ["Deadletter"])])
+async def test_a_message_that_has_waited_in_vain_makes_one_call_and_is_heard_of(
+    functions: Functions, deliveries: int, settlements: list[str]
 ) -> None:
-    functions.consume(order_consumer(), Profile(budget=MOMENT))
+    """It is left to its lock, but for its last delivery, which names the cause."""
+    functions.consume(order_consumer(), Profile(budget=timedelta(seconds=CALL_LIMIT) + MOMENT))
     functions.open_circuit()
-    await functions.invoke()
-    assert functions.bench.store.calls == []
-    assert functions.settlements == []
+    functions.bench.store.troubles.append(Trouble(fault=DOWN, times=None))
+    await functions.invoke(DeliveryCount=Datum(deliveries, "int"))
+    (handled,) = functions.bench.handled
+    assert (handled.outcome.name, handled.outcome.cause) == ("unavailable", DOWN.cause)
+    assert functions.bench.store.calls == ["read"]
+    assert functions.settlements == settlements
 
 
 async def test_an_invocation_ends_before_the_host_would_end_the_process(
