@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+import pytest
 from azure.cosmos.aio import CosmosClient
 
 from tests.acceptance.shop import order
@@ -22,6 +23,7 @@ async def test_a_changed_payload_inside_the_window_is_dropped_unheard(shop: Shop
     assert [stored["customerId"] for stored in shop.documents("order")] == ["cust-77"]
 
 
+@pytest.mark.case("CON-07")
 async def test_a_deleted_order_is_created_again_by_a_late_copy(shop: Shop) -> None:
     async with shop.worker():
         await shop.send(order())

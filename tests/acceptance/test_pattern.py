@@ -9,14 +9,13 @@ from __future__ import annotations
 import logging
 from typing import TYPE_CHECKING
 
+import pytest
 from azure.cosmos.aio import CosmosClient
 
 from local_azure.faults import Delay, Fail, Hang
 from tests.acceptance.shop import LOCK, order, until
 
 if TYPE_CHECKING:
-    import pytest
-
     from tests.acceptance.shop import Shop
 
 
@@ -156,6 +155,7 @@ async def test_several_documents_are_one_batch(shop: Shop) -> None:
     assert {document["orderId"] for document in shop.documents()} == {"ord-1001"}
 
 
+@pytest.mark.case("CON-06")
 async def test_a_batch_is_stored_whole_or_not_at_all(shop: Shop) -> None:
     """The batch commits all the documents together or none at all, so a crash between processing and acknowledgment can't leave the deduplication marker and the business data out of sync."""  # noqa: E501
     before_the_commit = shop.cosmos.faults.add(Hang(applied=False), operation="batch")

@@ -81,6 +81,7 @@ class SettlerContract:
         assert (first.delivery_count, second.delivery_count) == (1, 2)
         assert first.sequence_number == second.sequence_number
 
+    @pytest.mark.case("THR-05", "DEP-08")
     async def test_a_held_message_comes_again_when_its_lock_has_lapsed(
         self, harness: SettlerHarness
     ) -> None:

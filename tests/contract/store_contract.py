@@ -129,6 +129,7 @@ class StoreContract:
         assert await harness.store.commit(plan(order(elsewhere), place=elsewhere)) == Committed()
         assert len(harness.documents()) == 2
 
+    @pytest.mark.case("ID-01", "ID-02", "ID-03")
     @pytest.mark.parametrize("key", ODD_KEYS, ids=ascii)
     async def test_any_key_is_stored_and_found(self, harness: StoreHarness, key: str) -> None:
         place = Place(partition=key, id=encode_id(key))

@@ -92,6 +92,7 @@ async def test_each_event_loop_has_its_own_client(account: CosmosAccount) -> Non
     gc.collect()  # so that the client of the loop that ended is reported here
 
 
+@pytest.mark.case("AMB-13")
 async def test_an_account_with_several_write_regions_is_a_fault() -> None:
     """Two of them would both create one document, and Cosmos DB later keep one of the two."""
     region = {"name": "here", "databaseAccountEndpoint": "http://127.0.0.1/"}

@@ -55,6 +55,7 @@ async def test_a_read_or_a_probe_takes_one_request(cosmos: LocalCosmos, store: C
     assert sent(cosmos) == ["read", "read"]
 
 
+@pytest.mark.case("OBS-01")
 async def test_no_request_is_logged_with_its_key(
     store: CosmosStore, caplog: pytest.LogCaptureFixture
 ) -> None:
@@ -72,6 +73,7 @@ async def test_concurrent_first_calls_open_the_container_once(
     assert len(cosmos.events.of("read_container")) == 1
 
 
+@pytest.mark.case("AMB-03")
 @pytest.mark.parametrize(("new", "operation"), PLANS)
 @pytest.mark.parametrize(
     ("fault", "kind", "cause"),
@@ -108,6 +110,7 @@ async def test_a_commit_that_fails_is_sent_once(
     assert sent(cosmos) == [operation]
 
 
+@pytest.mark.case("AMB-02")
 @pytest.mark.parametrize(("new", "operation"), PLANS)
 async def test_after_a_503_the_sdk_meets_its_own_write(
     cosmos: LocalCosmos, store: CosmosStore, new: Plan, operation: str

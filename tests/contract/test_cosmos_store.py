@@ -87,6 +87,7 @@ async def answering(
         monkeypatch.setattr(opened.proxy, name, call)
 
 
+@pytest.mark.case("AMB-05")
 @pytest.mark.usefixtures("answering")
 @pytest.mark.parametrize("answer", FOREIGN, ids=repr)
 @pytest.mark.parametrize("lines", [[], [line(1)]], ids=["create", "batch"])
@@ -104,6 +105,7 @@ async def test_an_answer_that_is_not_cosmos_dbs_is_no_document(store: CosmosStor
     assert isinstance(await store.read(PLACE), Faulted)
 
 
+@pytest.mark.case("AMB-07")
 async def test_a_replica_that_lags_is_asked_again(cosmos: LocalCosmos, store: CosmosStore) -> None:
     await store.commit(plan(order(marker=marker("token-1"))))
     cosmos.faults.add(Fail(code=404), operation="read", times=2)
@@ -133,6 +135,7 @@ async def test_a_conflict_may_be_about_a_unique_key() -> None:
         await account.close()
 
 
+@pytest.mark.case("POI-06")
 @pytest.mark.filterwarnings("ignore:Sending a large body:ResourceWarning")
 @pytest.mark.parametrize("others", [[], [line(1)]], ids=["create", "batch"])
 @pytest.mark.parametrize(

@@ -9,6 +9,8 @@ import socket
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+import pytest
+
 from idempotent_consumer.core.decide import Complete
 from idempotent_consumer.core.outcome import OutcomeName
 from idempotent_consumer.engine.events import Handled
@@ -34,7 +36,6 @@ from tests.hosts.emulated import (
 )
 
 if TYPE_CHECKING:
-    import pytest
     from azure.servicebus.aio import ServiceBusClient
 
     from idempotent_consumer.core.commit import CommitResult
@@ -105,6 +106,7 @@ async def test_so_many_deliveries_are_handled_at_a_time_and_no_more_are_locked(
     assert store.most_waiting == 3
 
 
+@pytest.mark.case("LOCK-04")
 async def test_a_lock_is_renewed_while_the_store_is_slow(
     bus: LocalServiceBus, client: ServiceBusClient
 ) -> None:
@@ -122,6 +124,7 @@ async def test_a_lock_is_renewed_while_the_store_is_slow(
     assert [handled.settled for handled in host.recorder.of(Handled)] == [Settled.CONFIRMED]
 
 
+@pytest.mark.case("LOCK-06")
 async def test_a_renewal_that_is_never_answered_holds_up_no_settlement(
     bus: LocalServiceBus, client: ServiceBusClient, monkeypatch: pytest.MonkeyPatch
 ) -> None:

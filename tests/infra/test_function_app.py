@@ -80,6 +80,7 @@ def test_no_setting_holds_a_secret(environment: str) -> None:
         assert not re.search(r"(?i)key=|password|sig=|secret", value), name
 
 
+@pytest.mark.case("DEP-03")
 def test_an_identity_is_named_wherever_one_is_used(environment: str) -> None:
     settings = app_settings(environment)
     managed = [name for name, value in settings.items() if value == "managedidentity"]

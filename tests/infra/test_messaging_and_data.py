@@ -23,6 +23,7 @@ from tests.infra.deployed import (
 pytestmark = pytest.mark.parametrize("environment", ENVIRONMENTS)
 
 
+@pytest.mark.case("DEP-07")
 def test_each_property_of_the_queue_is_written_out(environment: str) -> None:
     queue = only(environment, QUEUES)
     promised = dict(profile(environment)["queue"])
@@ -46,6 +47,7 @@ def test_the_queue_drops_second_sends_and_keeps_what_expires(environment: str) -
     assert properties["deadLetteringOnMessageExpiration"]
 
 
+@pytest.mark.case("SET-01")
 def test_the_consumer_gives_up_before_the_broker_does(environment: str) -> None:
     assert only(environment, QUEUES)["properties"]["maxDeliveryCount"] == 100
 
@@ -81,6 +83,7 @@ def test_the_account_is_backed_up_all_the_time(environment: str) -> None:
     assert only(environment, ACCOUNTS)["properties"]["backupPolicy"]["type"] == "Continuous"
 
 
+@pytest.mark.case("TTL-01")
 def test_the_containers_are_those_of_the_contract(environment: str) -> None:
     deployed = [item["properties"]["resource"] for item in of_type(environment, CONTAINERS)]
     promised = [

@@ -16,6 +16,7 @@ from tests.infra.deployed import (
 from tests.infra.grants import CONSUMER, grants
 
 
+@pytest.mark.case("DEP-02")
 @pytest.mark.parametrize("environment", ENVIRONMENTS)
 def test_the_consumer_may_do_what_it_does_and_no_more(environment: str) -> None:
     assert grants(resources(environment)) == CONSUMER

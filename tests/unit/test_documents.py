@@ -15,6 +15,7 @@ from idempotent_consumer.core.marker import SCHEMA_VERSION
 from idempotent_consumer.core.outcome import OutcomeName
 from idempotent_consumer.core.reasons import Reason
 from idempotent_consumer.doctor import MANAGEMENT
+from tests import field_cases
 from tests.acceptance import sentences
 
 ROOT = Path(__file__).parents[2]
@@ -87,6 +88,11 @@ def test_the_commands_of_a_document_are_run_somewhere(document: str, code: str) 
 
 def test_the_sentences_of_the_pattern_are_those_that_are_tested() -> None:
     assert sentences.PAGE.read_text("utf-8") == sentences.page()
+
+
+def test_each_case_from_the_field_is_shown_by_a_test() -> None:
+    assert field_cases.tests_by_case().keys() == field_cases.CATALOGUE.keys()
+    assert field_cases.PAGE.read_text("utf-8") == field_cases.page()
 
 
 def test_each_limit_names_a_test_that_exists() -> None:

@@ -171,6 +171,7 @@ BROKEN = [
 ]
 
 
+@pytest.mark.case("DEP-01")
 @pytest.mark.parametrize(("environment", "setting", "wrong"), BROKEN)
 def test_a_problem_names_the_setting_and_what_is_legal_but_no_value(
     environment: dict[str, str], setting: str, wrong: str

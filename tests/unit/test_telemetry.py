@@ -145,6 +145,7 @@ def test_the_plain_happy_path_is_quiet_where_debug_is_off(lines: Lines) -> None:
     assert lines.records == []
 
 
+@pytest.mark.case("POI-05")
 def test_a_line_tells_who_did_what_with_which_message(lines: Lines) -> None:
     mismatch = Outcome(
         name=OutcomeName.MISMATCH,

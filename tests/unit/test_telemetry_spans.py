@@ -301,6 +301,7 @@ SECRETS = {
 }
 
 
+@pytest.mark.case("OBS-01")
 @pytest.mark.parametrize("digest_keys", [False, True])
 async def test_nothing_of_bodies_and_properties_leaves(
     caplog: pytest.LogCaptureFixture, *, digest_keys: bool
@@ -417,6 +418,7 @@ async def test_an_exporter_that_blocks_and_raises_touches_no_settlement() -> Non
         traced.provider.shutdown()
 
 
+@pytest.mark.case("OBS-03")
 async def test_a_duplicate_is_as_old_as_its_marker() -> None:
     traced = Traced()
     await traced.handle()

@@ -19,6 +19,7 @@ from tests.hosts.functions.samples import CONTAINERS, app_settings
 GOLDEN = Path(__file__).with_name("bindings.json")
 
 
+@pytest.mark.case("DEP-04")
 @pytest.mark.parametrize("native", [False, True])
 async def test_the_host_binds_to_what_the_golden_file_says(native: bool) -> None:
     async with (

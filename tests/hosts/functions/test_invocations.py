@@ -73,6 +73,7 @@ async def test_an_order_is_stored_with_its_lines_and_completed(
     assert stored(cosmos) == ["ord-1001", "ord-1001~2F1"]
 
 
+@pytest.mark.case("SET-04")
 async def test_each_kind_of_copy_has_its_settlement(
     cosmos: LocalCosmos, host: FunctionsHost
 ) -> None:

@@ -20,11 +20,13 @@ values = st.recursive(
 )
 
 
+@pytest.mark.case("HASH-01", "HASH-02")
 @given(values)
 def test_it_is_rfc_8785_wherever_that_is_defined(value: object) -> None:
     assert rfc8785.dumps(value).decode() == canonical(value)  # type: ignore[arg-type]
 
 
+@pytest.mark.case("HASH-03")
 @pytest.mark.parametrize(
     ("spellings", "text"),
     [
@@ -61,5 +63,6 @@ def test_names_are_ordered_by_utf_16_units() -> None:
     assert canonical(dict.fromkeys(names, 0)) == '{"Z":0,"z":0,"é":0,"\U0001f600":0,"\uff5e":0}'
 
 
+@pytest.mark.case("HASH-07")
 def test_unicode_forms_are_not_normalised() -> None:
     assert canonical("Orl\u00e9ans") != canonical("Orle\u0301ans")

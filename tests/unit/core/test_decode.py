@@ -19,6 +19,7 @@ def reason_for(body: bytes | None, **more: Any) -> Reason:
     return caught.value.reason
 
 
+@pytest.mark.case("BODY-05", "BODY-06", "BODY-07", "BODY-08", "BODY-09", "BODY-11")
 @pytest.mark.parametrize(
     "body",
     [
@@ -53,6 +54,7 @@ def test_what_is_not_one_strict_json_object_is_malformed(body: bytes) -> None:
     assert Reason.MALFORMED_BODY is reason_for(body)
 
 
+@pytest.mark.case("BODY-03", "BODY-15")
 @pytest.mark.parametrize(
     "more",
     [
@@ -90,6 +92,7 @@ def test_json_is_read_whatever_a_careless_sender_calls_it(content_type: str | No
     assert decode_object(delivery(ORDER, content_type=content_type)) == ORDER
 
 
+@pytest.mark.case("BODY-01")
 def test_a_byte_order_mark_is_passed_over() -> None:
     assert decode_object(delivery(b"\xef\xbb\xbf" + TEXT.encode())) == ORDER
 

@@ -56,6 +56,7 @@ def test_a_document_without_a_marker_has_none() -> None:
     assert read_marker(ORDER) is None
 
 
+@pytest.mark.case("EVO-01")
 @pytest.mark.parametrize(
     "damage",
     [
@@ -87,6 +88,7 @@ def test_the_entity_gets_id_partition_marker_and_endless_life() -> None:
     assert marker["token"] == "token"
 
 
+@pytest.mark.case("THR-06")
 def test_the_raw_key_is_the_partition_and_the_encoded_one_the_id() -> None:
     assert Place(partition="a/b", id="a~2Fb") == plan({}, key="a/b").place
     assert stored({"id": "a/b", "orderId": "a/b"}, key="a/b")[0]["id"] == "a~2Fb"
@@ -152,10 +154,12 @@ def test_a_partition_value_has_a_limit() -> None:
     assert Reason.TOO_LARGE is caught.value.reason
 
 
+@pytest.mark.case("BAT-01")
 def test_a_full_batch_is_planned() -> None:
     assert len(plan({}, *LINES[1:]).operations) == MAX_OPERATIONS
 
 
+@pytest.mark.case("BAT-03")
 @pytest.mark.parametrize(
     ("documents", "detail"),
     [
@@ -222,11 +226,13 @@ class TestConsumer:
         with pytest.raises(ValueError, match="already"):
             order_consumer().handler(dict)(_creates)
 
+    @pytest.mark.case("MUL-02")
     @pytest.mark.parametrize("name", ["", "a b", "/x", "x" * 65])
     def test_a_name_fits_everywhere(self, name: str) -> None:
         with pytest.raises(ValueError, match="no consumer name"):
             Consumer(name, Container("shop/orders", "/orderId"), marker=Entity())
 
+    @pytest.mark.case("KEY-11")
     @pytest.mark.parametrize(
         ("option", "legal"),
         [
@@ -276,6 +282,7 @@ class TestConsumer:
         with pytest.raises(RefusedPlan):
             consumer.plan(consumer.read(delivery()), MARKER, None)
 
+    @pytest.mark.case("EVO-03")
     def test_a_decoder_may_change_what_it_gets(self) -> None:
         consumer = Consumer("c", Container("shop/orders", "/orderId"), marker=Entity())
 

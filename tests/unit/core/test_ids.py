@@ -29,17 +29,20 @@ GOLDEN = {
 }
 
 
+@pytest.mark.case("EVO-07")
 @pytest.mark.parametrize(("raw", "stored"), GOLDEN.items(), ids=lambda text: text[:12])
 def test_ids_are_what_they_always_were(raw: str, stored: str) -> None:
     """With another encoding every message would be new: this table never changes."""
     assert stored == encode_id(raw)
 
 
+@pytest.mark.case("ID-05")
 @given(st.text(min_size=1), st.text(min_size=1))
 def test_different_ids_stay_different(one: str, other: str) -> None:
     assert (one == other) == (encode_id(one) == encode_id(other))
 
 
+@pytest.mark.case("ID-08")
 @given(st.text(min_size=1))
 def test_every_id_can_be_stored_and_routed(raw: str) -> None:
     stored = encode_id(raw)

@@ -44,6 +44,7 @@ def fault(kind: FaultKind) -> Faulted:
     return Faulted(Fault(kind=kind, cause="503"))
 
 
+@pytest.mark.case("MUL-01")
 @pytest.mark.parametrize(
     ("result", "name", "reason"),
     [
@@ -149,6 +150,7 @@ def test_a_mismatch_shows_few_and_short_names() -> None:
     assert len(description) < 100 + MAX_NAMES * (MAX_NAME + 2)
 
 
+@pytest.mark.case("EVO-06")
 def test_the_record_says_what_is_compared() -> None:
     """A consumer that since compares more or less still knows its old records."""
     recorded = order_consumer(hashed=Selection(without=["/total"])).read(delivery())
@@ -157,6 +159,7 @@ def test_the_record_says_what_is_compared() -> None:
     assert OutcomeName.MISMATCH is judge_commit(Exists(marker), asked({**ORDER, "x": 1})).name
 
 
+@pytest.mark.case("EVO-04")
 @pytest.mark.parametrize(
     ("document", "name"),
     [
@@ -174,6 +177,7 @@ def test_a_document_from_before_is_compared_by_its_immutable_fields(
     assert name is judge_commit(Unmarked(document), attempt).name
 
 
+@pytest.mark.case("EVO-04")
 def test_fields_that_neither_side_has_vouch_for_nothing() -> None:
     outcome = judge_commit(Unmarked({"status": "new"}), replace(ATTEMPT, immutable=("/absent",)))
     assert outcome.reason is Reason.UNVERIFIABLE_DUPLICATE
@@ -185,6 +189,7 @@ def test_a_mismatch_with_a_document_from_before_names_the_fields() -> None:
     assert outcome.description.endswith("differing: /total")
 
 
+@pytest.mark.case("POI-06")
 @pytest.mark.parametrize(
     ("result", "described"),
     [

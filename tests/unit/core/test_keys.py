@@ -25,6 +25,7 @@ def reason_for(message_id: str | None) -> Reason:
     return caught.value.reason
 
 
+@pytest.mark.case("KEY-03", "KEY-04")
 @pytest.mark.parametrize(
     ("message_id", "reason"),
     [
@@ -49,11 +50,16 @@ def test_a_key_that_unrelated_messages_share_is_none(message_id: str, reason: Re
     assert reason is reason_for(message_id)
 
 
-@pytest.mark.parametrize("message_id", ["..", "a/b", "x?y", "😀", " a ", "NONE-1", "0", "0" * 31])
+@pytest.mark.case("KEY-07")
+@pytest.mark.parametrize(
+    "message_id",
+    ["..", "a/b", "x?y", "😀", " a ", "NONE-1", "0" * 31, "{6F9619FF-8B86-D011-B42D-00C04FC964FF}"],
+)
 def test_any_other_message_id_is_a_key_as_it_stands(message_id: str) -> None:
     assert message_id == key(MessageId(), delivery(message_id=message_id))
 
 
+@pytest.mark.case("KEY-05")
 @pytest.mark.parametrize(
     ("where", "expected"),
     [

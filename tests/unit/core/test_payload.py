@@ -65,6 +65,7 @@ def test_the_digest_of_an_event_is_what_anybody_can_compute() -> None:
     assert digest(structured()) == sha256(text).hexdigest()
 
 
+@pytest.mark.case("KEY-09", "CE-01")
 def test_an_id_of_two_sources_is_two_keys_however_they_are_joined() -> None:
     consumer = order_consumer(key=CloudEvent())
     pairs = [("/o", "1/2"), ("/o/1", "2"), ("/o", '1","2'), ('/o","1', "2")]
@@ -76,6 +77,7 @@ def test_a_place_in_the_body_is_one_in_the_data() -> None:
     assert order_consumer(key=BodyField("/orderId")).read(structured()).key == "ord-1001"
 
 
+@pytest.mark.case("CE-03")
 @pytest.mark.parametrize(
     "copy", [structured(**TIMES), structured(source="/copied", id="43"), binary(**TIMES)]
 )
@@ -110,6 +112,7 @@ def test_an_event_has_what_identifies_it(name: str, value: object, mode: Any) ->
     assert reason_for(mode(**{name: value})) is Reason.INVALID_CLOUD_EVENT
 
 
+@pytest.mark.case("CE-05")
 @pytest.mark.parametrize(
     ("sent", "reason"),
     [

@@ -31,6 +31,7 @@ def test_an_endless_message_needs_an_endless_marker() -> None:
     Profile().check()
 
 
+@pytest.mark.case("TTL-03")
 @pytest.mark.parametrize(
     ("change", "problem"),
     [

@@ -31,6 +31,7 @@ def digest(
     return selection.content(payload(body, message_type, **properties)).digest()
 
 
+@pytest.mark.case("HASH-08")
 @pytest.mark.parametrize("case", GOLDEN, ids=lambda case: case["name"])
 def test_digests_are_what_they_always_were(case: dict[str, Any]) -> None:
     """With another digest every copy of a stored message would be a mismatch."""
@@ -45,6 +46,7 @@ def test_anybody_can_compute_a_digest() -> None:
     assert sha256(text).hexdigest() == received
 
 
+@pytest.mark.case("HASH-04")
 @pytest.mark.parametrize(
     ("one", "other"),
     [
@@ -62,6 +64,7 @@ def test_values_of_other_types_differ(one: str, other: str) -> None:
     assert digest({"v": json.loads(one)}) != digest({"v": json.loads(other)})
 
 
+@pytest.mark.case("HASH-04")
 @pytest.mark.parametrize("value", [None, "", [], {}, 0, False])
 def test_an_absent_field_differs_from_every_value(value: Any) -> None:
     assert digest({}) != digest({"v": value})
@@ -77,6 +80,7 @@ def test_declared_properties_count_and_others_do_not() -> None:
     assert digest(ORDER, declared, tenant="a") == digest(ORDER, declared, tenant="a", trace="1")
 
 
+@pytest.mark.case("HASH-09")
 def test_what_is_left_out_does_not_count() -> None:
     selection = Selection(without=["/sentAt", "/meta/trace"])
     sent: JsonObject = {**ORDER, "sentAt": "now", "meta": {"trace": "1", "kept": 1}}
@@ -85,6 +89,7 @@ def test_what_is_left_out_does_not_count() -> None:
     assert digest(sent, selection) != digest({**again, "meta": {"kept": 2}}, selection)
 
 
+@pytest.mark.case("HASH-09")
 def test_what_is_left_out_may_stand_in_an_array() -> None:
     selection = Selection(without=["/lines/0/at", "/marks/1", "/total/0", "/lines/9/at"])
     sent: JsonObject = {**ORDER, "lines": [{"sku": "a", "at": 1}], "marks": [1, 2, 3]}
@@ -93,6 +98,7 @@ def test_what_is_left_out_may_stand_in_an_array() -> None:
     assert digest(sent, selection) != digest({**sent, "lines": [{"sku": "b"}]}, selection)
 
 
+@pytest.mark.case("HASH-13")
 def test_only_what_is_chosen_counts() -> None:
     selection = Selection(only=["/orderId", "/total"])
     assert digest(ORDER, selection) == digest({**ORDER, "loyalty": True}, selection)

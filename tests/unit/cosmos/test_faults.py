@@ -77,6 +77,7 @@ def test_documents_are_refused(status: int, sub_status: int, reason: Reason) -> 
     assert write_failure(one_of_them, ADVICE) == replace(refused, operation=1)
 
 
+@pytest.mark.case("AMB-10")
 @pytest.mark.parametrize(("status", "sub_status", "kind"), FAULTS)
 def test_a_request_meets_a_fault(status: int, sub_status: int, kind: FaultKind) -> None:
     fault = write_failure(answered(status, sub_status), ADVICE)
@@ -128,6 +129,7 @@ def test_the_service_says_when_to_come_back(error: Exception) -> None:
     assert write_failure(error, ADVICE) == fault
 
 
+@pytest.mark.case("AMB-05")
 @pytest.mark.parametrize(("error", "cause"), SILENCES)
 def test_silence_is_unavailable(error: Exception, cause: str) -> None:
     fault = Fault(kind=FaultKind.UNAVAILABLE, cause=cause)

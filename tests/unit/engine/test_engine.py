@@ -61,6 +61,7 @@ async def test_a_redelivery_costs_one_read() -> None:
     assert bench.store.calls == ["read"]
 
 
+@pytest.mark.case("TTL-04")
 async def test_a_re_send_costs_two_calls_and_writes_nothing() -> None:
     bench = Bench()
     bench.send()
@@ -73,6 +74,7 @@ async def test_a_re_send_costs_two_calls_and_writes_nothing() -> None:
     assert bench.store.documents == stored
 
 
+@pytest.mark.case("TTL-05")
 async def test_what_a_dead_letter_queue_adds_makes_no_other_message() -> None:
     """Tools that send a dead letter again send its reason along."""
     bench = Bench()
@@ -82,6 +84,7 @@ async def test_what_a_dead_letter_queue_adds_makes_no_other_message() -> None:
     assert (await bench.handle_next()).name is OutcomeName.DUPLICATE
 
 
+@pytest.mark.case("HASH-12")
 async def test_a_changed_payload_is_dead_lettered_and_changes_nothing() -> None:
     bench = Bench()
     bench.send()
@@ -95,6 +98,7 @@ async def test_a_changed_payload_is_dead_lettered_and_changes_nothing() -> None:
     assert bench.store.documents == stored
 
 
+@pytest.mark.case("POI-01")
 async def test_an_unreadable_message_never_reaches_the_store() -> None:
     bench = Bench()
     bench.send(b"{")
@@ -108,6 +112,7 @@ async def test_an_unreadable_message_never_reaches_the_store() -> None:
     ]
 
 
+@pytest.mark.case("AMB-01")
 async def test_a_lost_answer_is_recovered_as_our_own_write() -> None:
     bench = Bench()
     bench.store.troubles.append(Trouble(fault=UNAVAILABLE, applied=True))
@@ -117,6 +122,7 @@ async def test_a_lost_answer_is_recovered_as_our_own_write() -> None:
     assert len(bench.broker) == 0
 
 
+@pytest.mark.case("THR-01")
 async def test_retries_wait_as_long_as_the_store_asks() -> None:
     bench = Bench()
     bench.store.troubles.append(Trouble(fault=THROTTLED, times=2))
@@ -125,6 +131,7 @@ async def test_retries_wait_as_long_as_the_store_asks() -> None:
     assert bench.clock.monotonic() == pytest.approx(14.0)
 
 
+@pytest.mark.case("AMB-04")
 async def test_when_the_budget_is_gone_the_message_is_held() -> None:
     bench = Bench()
     bench.store.troubles.append(Trouble(fault=UNAVAILABLE, times=None))
@@ -147,6 +154,7 @@ async def test_the_last_delivery_names_the_cause() -> None:
     ]
 
 
+@pytest.mark.case("POI-03")
 async def test_a_handler_bug_has_five_tries_of_which_two_at_once() -> None:
     bench = Bench(consumer=raising(RuntimeError("a secret value")))
     bench.send()
@@ -177,6 +185,7 @@ class PanicException(BaseException):
     """As what is written in Rust raises it."""
 
 
+@pytest.mark.case("POI-03")
 async def test_a_panic_is_a_handler_bug() -> None:
     bench = Bench(consumer=raising(PanicException("secret")))
     bench.send()
@@ -219,6 +228,7 @@ async def test_a_plan_that_is_refused_counts_as_a_handler_bug() -> None:
     assert (outcome.name, outcome.cause) == (OutcomeName.FAILED, "refused plan")
 
 
+@pytest.mark.case("BAT-06")
 async def test_a_document_that_somebody_else_created_is_no_duplicate() -> None:
     bench = Bench(
         consumer=consumer_that(lambda order, _message: [Create(order), Create({"id": "line"})])
@@ -229,6 +239,7 @@ async def test_a_document_that_somebody_else_created_is_no_duplicate() -> None:
     assert [reason for _, reason, _ in bench.broker.dead_letters] == [Reason.CONFLICT_NOT_DUPLICATE]
 
 
+@pytest.mark.case("AMB-07")
 async def test_a_conflict_without_a_document_is_committed_once_more() -> None:
     """The document expired, or a replica lags: neither is a duplicate."""
 
@@ -243,6 +254,7 @@ async def test_a_conflict_without_a_document_is_committed_once_more() -> None:
     assert (await bench.handle_next()).name is OutcomeName.APPLIED
 
 
+@pytest.mark.case("LOCK-01")
 async def test_a_lost_lock_is_reported_and_the_redelivery_recognised() -> None:
     bench = Bench()
     bench.send()
@@ -269,6 +281,7 @@ async def test_a_cancelled_delivery_is_left_unsettled() -> None:
     assert len(bench.broker) == 1
 
 
+@pytest.mark.case("CON-01")
 async def test_concurrent_copies_take_effect_once() -> None:
     bench = Bench()
     for _ in range(20):

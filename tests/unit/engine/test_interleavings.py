@@ -40,6 +40,7 @@ def a_changed_payload(bench: Bench) -> None:
     bench.send(CHANGED)
 
 
+@pytest.mark.case("CON-04", "CON-06")
 @pytest.mark.parametrize(
     ("prepare", "mishaps", "at_least"),
     [(one_message, 2, 2_000), (two_copies, 1, 8_000), (an_answer_lost, 1, 300)],

@@ -24,6 +24,7 @@ def send_orders(bench: Bench, count: int) -> None:
         bench.send({**ORDER, "orderId": order_id}, order_id)
 
 
+@pytest.mark.case("THR-04")
 @pytest.mark.parametrize(
     "trouble",
     [

@@ -89,6 +89,7 @@ async def test_what_is_rejected_is_dead_lettered_and_no_failure(functions: Funct
     assert functions.settlements == ["Deadletter"]
 
 
+@pytest.mark.case("KEY-01")
 async def test_body_fields_do_not_stand_in_for_the_message_id(functions: Functions) -> None:
     await functions.invoke({**ORDER, "MessageId": "ord-9", "messageId": "ord-9"}, MessageId=None)
     (handled,) = functions.bench.handled

@@ -54,6 +54,7 @@ def bindings(function: Any) -> Mapping[str, Any]:
     return found
 
 
+@pytest.mark.case("KEY-01", "SET-02")
 def test_the_trigger_has_what_the_rest_relies_on() -> None:
     function = indexed(queue_trigger(order_consumer(), queue_name="%ORDERS_QUEUE%"))
     assert function.get_function_name() == "order-processor"

@@ -31,6 +31,7 @@ def received(
     return ServiceBusReceivedMessage(message, receiver=None, frame=frame)
 
 
+@pytest.mark.case("CE-06")
 def test_everything_a_sender_and_the_broker_say_arrives() -> None:
     delivery = to_delivery(
         received(
@@ -68,6 +69,7 @@ def test_the_first_delivery_counts_as_one(delivery_count: int | None) -> None:
     assert to_delivery(received(delivery_count=delivery_count)).delivery_count == 1
 
 
+@pytest.mark.case("BODY-13")
 @pytest.mark.parametrize(
     ("sections", "body"),
     [

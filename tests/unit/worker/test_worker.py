@@ -185,6 +185,7 @@ async def test_on_trial_one_message_is_handled_before_the_next_is_received() -> 
     await worker.stop()
 
 
+@pytest.mark.case("SET-07")
 async def test_a_bug_met_by_one_message_spares_the_others() -> None:
     engine = FakeEngine(broken=True)
     engine.allowed.set()
