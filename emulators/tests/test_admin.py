@@ -11,7 +11,7 @@ import pytest
 from local_azure.admin import AdminEndpoint
 from local_azure.clock import Clock
 from local_azure.events import Event, EventLog
-from local_azure.faults import Delay, Drop, Fail, Faults, Hang, Operation
+from local_azure.faults import Delay, Drop, Fail, Faults, Hang, Operation, Targets
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from local_azure.faults import Action
 
 NOW = 1_700_000_000.0
+_DROP = {"kind": "drop", "applied": True}
 CREATE = Operation(name="create", entity="shop/orders", key="a")
 
 
@@ -42,6 +43,15 @@ async def admin() -> AsyncIterator[Admin]:
         clock=Clock(frozen_at=NOW),
         events=EventLog(),
         faults={"servicebus": Faults(), "cosmos": Faults()},
+    )
+    endpoint.faults["servicebus"].aim_at(
+        Targets(operations={"send": frozenset({Drop, Fail})}, code=str)
+    )
+    endpoint.faults["cosmos"].aim_at(
+        Targets(
+            operations={"create": frozenset({Drop, Delay, Hang, Fail}), "read": frozenset({Delay})},
+            code=int,
+        )
     )
     async with endpoint, aiohttp.ClientSession(endpoint.url) as session:
         yield Admin(endpoint, session)
@@ -121,12 +131,18 @@ async def test_faults_are_lifted_together(admin: Admin) -> None:
         ({"service": "cosmos", "action": {"kind": "hang", "applied": True, "x": 1}}, "unknown: x"),
         ({"service": "cosmos", "action": {"kind": "fail", "code": "amqp:x"}}, "HTTP status"),
         ({"service": "cosmos", "action": {"kind": "fail", "code": 200}}, "HTTP status"),
-        ({"service": "servicebus", "action": {"kind": "fail", "code": 500}}, "a condition"),
-        ({"service": "cosmos", "action": {"kind": "lapse"}}, "no messages"),
+        ({"service": "servicebus", "action": {"kind": "fail", "code": 500}}, "error condition"),
+        ({"service": "cosmos", "action": {"kind": "lapse"}}, "Lapse has no effect"),
         ({"service": "cosmos", "action": {}, "times": "2"}, "type: times"),
         ({"service": "cosmos", "action": {}, "skip": True}, "type: skip"),
+        ({"service": "cosmos", "action": _DROP, "times": 0}, "times is a number"),
+        ({"service": "cosmos", "action": _DROP, "skip": -1}, "skip is a number"),
+        ({"service": "cosmos", "action": _DROP, "operation": "craete"}, "no operation 'craete'"),
+        ({"service": "servicebus", "action": _DROP, "operation": "create"}, "no operation"),
+        (b'{"service": "cosmos", "action": {"kind": "delay", "seconds": 1e999}}', "seconds"),
+        (b'{"service": "cosmos", "action": {"kind": "delay", "seconds": -1}}', "seconds"),
     ],
-    ids=range(16),
+    ids=range(22),
 )
 async def test_an_order_that_is_none_is_refused_and_says_why(
     admin: Admin, order: Any, named: str
@@ -160,8 +176,9 @@ async def test_events_are_listed_filtered_and_forgotten(admin: Admin) -> None:
 async def test_the_clock_is_shown_and_only_moved_forward(admin: Admin) -> None:
     assert await admin.ask("GET", "/clock") == (200, {"now": NOW})
     assert await admin.ask("POST", "/clock", {"advance": 60}) == (200, {"now": NOW + 60})
-    for advance in (-1, True, "60", None):
+    for advance in (-1, True, "60", None, 10**400, 10**12):
         assert (await admin.ask("POST", "/clock", {"advance": advance}))[0] == 400
+    assert (await admin.ask("POST", "/clock", b'{"advance": 1e999}'))[0] == 400
     assert admin.endpoint.clock.now() == NOW + 60
 
 

@@ -5,6 +5,10 @@ from __future__ import annotations
 import asyncio
 import time
 from dataclasses import dataclass, field
+from typing import Final
+
+_END: Final = 253_370_764_800
+"""The year 9999 begins: what is a year ahead of it can still be written as a date."""
 
 
 @dataclass(eq=False, slots=True)
@@ -26,9 +30,14 @@ class Clock:
     Args:
         frozen_at: Seconds since the epoch at which the clock stands still; it then
             moves by ``advance`` alone. Left out, it runs with the machine's clock.
+
+    Raises:
+        ValueError: The time is before the epoch or after the year 9998.
     """
 
     def __init__(self, frozen_at: float | None = None) -> None:
+        if frozen_at is not None and not 0 <= frozen_at < _END:
+            raise ValueError("a clock stands between the years 1970 and 9999")
         self._frozen_at = frozen_at
         self._advanced = 0.0
         self._waiters: set[_Waiter] = set()
@@ -39,9 +48,13 @@ class Clock:
         return started + self._advanced
 
     def advance(self, seconds: float) -> None:
-        """Moves the clock forward and wakes whoever waits for the time it now is."""
-        if seconds < 0:
-            raise ValueError("a clock only moves forward")
+        """Moves the clock forward and wakes whoever waits for the time it now is.
+
+        Raises:
+            ValueError: It would go back, or reach the year 9999.
+        """
+        if not 0 <= seconds < _END - self.now():
+            raise ValueError("a clock only moves forward, and not as far as the year 9999")
         self._advanced += seconds
         for waiter in tuple(self._waiters):
             waiter.wake()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections import deque
 from dataclasses import asdict, dataclass
 from typing import TYPE_CHECKING
@@ -36,23 +37,27 @@ class Event:
 
 
 class EventLog:
-    """The newest events, oldest first."""
+    """The newest events, oldest first; any thread may read, add and clear."""
 
     def __init__(self, keep: int = 100_000) -> None:
         self._events: deque[Event] = deque(maxlen=keep)
+        self._lock = threading.RLock()  # a condition may look into the log
 
     def add(self, event: Event) -> None:
         """Appends; the oldest event goes when the log is full."""
-        self._events.append(event)
+        with self._lock:
+            self._events.append(event)
 
     def clear(self, which: Callable[[Event], bool] = lambda _: True) -> None:
         """Forgets everything so far, or what a condition names."""
-        kept = [event for event in self if not which(event)]
-        self._events.clear()
-        self._events.extend(kept)
+        with self._lock:
+            kept = [event for event in self._events if not which(event)]
+            self._events.clear()
+            self._events.extend(kept)
 
     def __iter__(self) -> Iterator[Event]:
-        return iter(tuple(self._events))
+        with self._lock:
+            return iter(tuple(self._events))
 
     def of(self, name: str, *, entity: str | None = None, key: str | None = None) -> list[Event]:
         """The events of one name, of one entity and key where given."""

@@ -7,6 +7,8 @@ from typing import TYPE_CHECKING
 
 from aiohttp import web
 
+from local_azure.addresses import address_of
+
 if TYPE_CHECKING:
     import ssl
     from collections.abc import AsyncIterator
@@ -30,8 +32,5 @@ async def listening(
 
 
 def url_of(host: str, port: int, scheme: str = "http") -> str:
-    """The address for clients on this machine, also where all addresses are listened on."""
-    if host in ("", "0.0.0.0", "::"):  # noqa: S104  (compared, not bound)
-        host = "localhost"
-    host = f"[{host}]" if ":" in host else host
-    return f"{scheme}://{host}:{port}/"
+    """The URL for clients on this machine."""
+    return f"{scheme}://{address_of(host, port)}/"

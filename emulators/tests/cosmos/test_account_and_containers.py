@@ -15,6 +15,12 @@ from local_azure.cosmos.service import Service
 from local_azure.cosmos.wire import Request
 
 CONTAINER = {"id": "k", "partitionKey": {"paths": ["/pk"], "kind": "Hash", "version": 2}}
+HIERARCHY = {"paths": ["/a", "/b"], "kind": "MultiHash", "version": 2}
+
+
+def _unique_keys(keys: int, paths: int) -> dict[str, Any]:
+    key = {"paths": [f"/p{number}" for number in range(paths)]}
+    return {"uniqueKeyPolicy": {"uniqueKeys": [key] * keys}}
 
 
 def _bytes(rid: str) -> bytes:
@@ -69,13 +75,24 @@ def test_a_container_shows_what_it_was_created_with(account: Account) -> None:
         ({"partitionKey": {"paths": ["/a", "/b"]}}, 400),
         ({"partitionKey": {"paths": ["/a", "/b", "/c", "/d"], "kind": "MultiHash"}}, 400),
         ({"partitionKey": {"paths": ["/pk"], "version": 3}}, 400),
+        ({"partitionKey": {"paths": ["/pk"], "version": True}}, 400),
+        ({"partitionKey": HIERARCHY | {"version": 1}}, 400),
+        ({"partitionKey": {"paths": ["/a", "/b"], "kind": "MultiHash"}}, 400),
+        ({"partitionKey": HIERARCHY | {"paths": ["/a", "/b", "/a"]}}, 400),
         ({"defaultTtl": 0}, 400),
         ({"uniqueKeyPolicy": {"uniqueKeys": [{}]}}, 400),
         ({"uniqueKeyPolicy": {"uniqueKeys": 5}}, 400),
+        (_unique_keys(11, 1), 400),
+        (_unique_keys(1, 17), 400),
         ({"indexingPolicy": 5}, 400),
         ({"indexingPolicy": {"includedPaths": ["/*"]}}, 400),
         ({"indexingPolicy": {"excludedPaths": [{"path": "n"}]}}, 400),
         ({"indexingPolicy": {"compositeIndexes": [{"path": "/n"}]}}, 400),
+        ({"indexingPolicy": {"includedPaths": [{"path": "/n/?"}]}}, 400),
+        ({"indexingPolicy": {"excludedPaths": [{"path": "/n/*"}]}}, 400),
+        ({"indexingPolicy": {"indexingMode": "eager"}}, 400),
+        ({"indexingPolicy": {"indexingMode": None}}, 400),
+        ({"indexingPolicy": {"indexingMode": "none"}, "defaultTtl": -1}, 400),
         ({"vectorEmbeddingPolicy": {}}, 501),
     ],
 )
@@ -83,6 +100,26 @@ def test_container_bodies_that_are_refused(
     account: Account, change: dict[str, Any], status: int
 ) -> None:
     assert account.ask("POST", "/dbs/shop/colls", CONTAINER | change).status == status
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        {"partitionKey": HIERARCHY},
+        _unique_keys(10, 16),
+        {
+            "indexingPolicy": {
+                "includedPaths": [{"path": "/n/?"}],
+                "excludedPaths": [{"path": "/*"}],
+            }
+        },
+        {"indexingPolicy": {"includedPaths": [{"path": "/"}]}},
+        {"indexingPolicy": {"indexingMode": "lazy"}},
+        {"indexingPolicy": {"indexingMode": "None"}},
+    ],
+)
+def test_container_bodies_that_are_accepted(account: Account, change: dict[str, Any]) -> None:
+    assert account.ask("POST", "/dbs/shop/colls", CONTAINER | change).status == 201
 
 
 def test_a_replace_changes_the_default_ttl_and_nothing_fixed(account: Account) -> None:
@@ -208,6 +245,9 @@ def test_a_path_that_is_not_utf8_is_a_bad_request(account: Account) -> None:
         ContainerProperties(database="shop", id="", partition_key_paths=("/pk",)),
         ContainerProperties(database="shop", id="k", partition_key_paths=("pk",)),
         ContainerProperties(database="shop", id="k", partition_key_paths=("/pk",), default_ttl=0),
+        ContainerProperties(
+            database="shop", id="k", partition_key_paths=("/a", "/b"), hash_version=1
+        ),
     ],
 )
 def test_a_container_that_cannot_be_is_refused_by_name(properties: ContainerProperties) -> None:

@@ -32,6 +32,11 @@ def _delete(name: str) -> dict[str, Any]:
     return {"operationType": "Delete", "id": name}
 
 
+def _patch(name: str, *operations: Any) -> dict[str, Any]:
+    body = {"operations": list(operations)}
+    return {"operationType": "Patch", "id": name, "resourceBody": body}
+
+
 def _statuses(answer: Any) -> list[int]:
     return [outcome["statusCode"] for outcome in answer.json]
 
@@ -122,6 +127,17 @@ def test_a_batch_of_the_net_sdk_is_told_what_is_wrong(account: Account) -> None:
     marked = {"x_ms_cosmos_is_batch_request": "True"}
     refused = account.ask("POST", "/dbs/shop/colls/orders/docs", b"\x81\x01", pk="1", **marked)
     assert (refused.status, "HybridRow" in refused.json["message"]) == (400, True)
+
+
+def test_a_batch_whose_answer_would_pass_four_megabytes_does_nothing(account: Account) -> None:
+    account.create({"id": "large", "orderId": "1", "x": "y" * 2_000_000})
+    refused = account.batch(_create("a"), *[_read("large")] * 3)
+    assert refused.outcome == (413, 3402)
+    assert account.read("a").status == 404
+    growing = _patch("large", {"op": "set", "path": "/n", "value": 1})
+    assert account.batch(*[growing] * 3).outcome == (413, 3402)
+    assert account.batch(*[growing] * 3, prefer="return=minimal").status == 200
+    assert account.batch(_read("large"), _read("large")).status == 200
 
 
 def test_a_hundred_operations_are_allowed(account: Account) -> None:

@@ -6,8 +6,10 @@ from email.utils import formatdate
 from typing import TYPE_CHECKING, Any
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from emulators.tests.cosmos.account import DOCS, Account, Answer
+from emulators.tests.cosmos.account import DOCS, Account, Answer, new_account
 from local_azure.cosmos.effective_partition_keys import effective_partition_key
 from local_azure.cosmos.partition_keys import Component
 
@@ -54,6 +56,20 @@ def test_a_page_ends_where_a_batch_ends(account: Account) -> None:
     assert _ids(_changes(account, first.headers["etag"])) == ["e"]
 
 
+def test_a_page_ends_before_four_megabytes_but_within_no_batch(account: Account) -> None:
+    for name in "abcd":
+        account.create({"id": name, "orderId": "1", "x": "y" * 1_900_000})
+    first = _changes(account)
+    assert _ids(first) == ["a", "b"]
+    assert _ids(_changes(account, first.headers["etag"])) == ["c", "d"]
+    change = {"operations": [{"op": "set", "path": "/n", "value": 1}]}
+    patches = [{"operationType": "Patch", "id": name, "resourceBody": change} for name in "bcd"]
+    assert account.batch(*patches, prefer="return=minimal").status == 200
+    first = _changes(account)
+    assert _ids(first) == ["a"]
+    assert _ids(_changes(account, first.headers["etag"])) == ["b", "c", "d"]
+
+
 def test_a_renamed_document_is_one_change(account: Account) -> None:
     renamed = {"operationType": "Replace", "id": "a", "resourceBody": {"id": "b", "orderId": "1"}}
     _create(account, "a", "b")
@@ -83,6 +99,11 @@ def test_the_changes_of_one_partition_are_asked_for_by_its_key(account: Account)
     [
         ({"if_none_match": '"x"'}, (400, 0)),
         ({"if_modified_since": "yesterday"}, (400, 0)),
+        ({"if_modified_since": "Mon, 01 Jan 99999999999999 00:00:00 GMT"}, (400, 0)),
+        ({"if_modified_since": "Mon, 01 Jan 2024 99999999999999:00:00 GMT"}, (400, 0)),
+        ({"if_modified_since": "Mon, 01 Jan 2024 00:00:00 +99999999999999"}, (400, 0)),
+        ({"if_modified_since": "Mon, 01 Jan 2024 00:00:00"}, (400, 0)),
+        ({"if_modified_since": " GMT"}, (400, 0)),
         ({"x_ms_documentdb_partitionkeyrangeid": "7"}, (410, 1002)),
         ({"a_im": "Full-Fidelity Feed"}, (501, 0)),
     ],
@@ -92,6 +113,15 @@ def test_requests_that_are_refused(
     account: Account, headers: dict[str, str], outcome: tuple[int, int]
 ) -> None:
     assert _changes(account, **headers).outcome == outcome
+
+
+_PARTS_OF_DATES = ["Mon,", "01", "Jan", "2024", "00:00:00", "9" * 14, "0001", "-1", "+9999", "²"]
+
+
+@given(parts=st.lists(st.sampled_from(_PARTS_OF_DATES) | st.text(max_size=3), max_size=6))
+def test_a_date_is_one_or_is_refused(parts: list[str]) -> None:
+    since = " ".join([*parts, "GMT"])
+    assert _changes(new_account(), if_modified_since=since).status in (304, 400)
 
 
 @pytest.mark.parametrize(

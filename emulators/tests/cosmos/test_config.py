@@ -22,13 +22,17 @@ def _load(folder: Path, config: Any) -> list[ContainerProperties]:
 
 
 def test_containers_are_read_as_rest_bodies(tmp_path: Path) -> None:
-    stock = {"id": "stock", "partitionKey": {"paths": ["/a", "/b"], "kind": "MultiHash"}}
-    found = _load(tmp_path, {"databases": [{"id": "shop", "containers": [ORDERS, stock]}]})
+    hierarchy = {"paths": ["/a", "/b"], "kind": "MultiHash", "version": 2}
+    stock = {"id": "stock", "partitionKey": hierarchy}
+    old = {"id": "old", "partitionKey": {"paths": ["/a"]}}
+    found = _load(tmp_path, {"databases": [{"id": "shop", "containers": [ORDERS, stock, old]}]})
     assert [(each.database, each.id, each.partition_key_paths) for each in found] == [
         ("shop", "orders", ("/orderId",)),
         ("shop", "stock", ("/a", "/b")),
+        ("shop", "old", ("/a",)),
     ]
-    assert [(each.hash_version, each.default_ttl) for each in found] == [(2, -1), (1, None)]
+    settings = [(each.hash_version, each.default_ttl) for each in found]
+    assert settings == [(2, -1), (2, None), (1, None)]
 
 
 @pytest.mark.parametrize(

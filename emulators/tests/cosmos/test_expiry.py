@@ -61,6 +61,8 @@ def test_an_expired_id_stays_taken_where_that_is_asked_for() -> None:
     account.create(document)
     account.clock.advance(5)
     assert account.create(document).status == 409
+    account.create(document | {"id": "b"})
+    assert account.ask("PUT", f"{DOCS}/b", document, pk="1").status == 409
     assert account.read("a").status == 404
     assert account.create(document, x_ms_documentdb_is_upsert="True").status == 201
     assert account.read("a").status == 200

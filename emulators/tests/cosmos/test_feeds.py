@@ -7,6 +7,9 @@ from typing import TYPE_CHECKING, Any
 import pytest
 
 from emulators.tests.cosmos.account import DOCS, Account, signature
+from local_azure.cosmos.errors import CosmosError
+from local_azure.cosmos.paging import Tokens
+from local_azure.cosmos.sql.execution import Position
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator
@@ -57,6 +60,44 @@ def test_pages_together_are_the_whole(ten: Account, text: str, page: int) -> Non
     assert len(whole) > page
 
 
+def _long_values(account: Account) -> None:
+    """Ten documents in three partitions; texts that differ at their end alone, and deep arrays."""
+    deep: Any = 0
+    for _ in range(120):
+        deep = [deep]
+    for number in range(10):
+        value = deep if number > 7 else f"{'é' * 20_000}{number // 2}"
+        account.create({"id": str(number), "orderId": str(number % 3), "n": value})
+
+
+@pytest.mark.parametrize("order", ["c.n", "c.n DESC"])
+@pytest.mark.parametrize("method", ["DELETE", "PUT"])
+def test_long_values_are_an_order_too_even_if_they_go(
+    account: Account, order: str, method: str
+) -> None:
+    _long_values(account)
+    text = f"SELECT VALUE c.id FROM c ORDER BY {order}"  # noqa: S608
+    whole = account.query(text).json["Documents"]
+    read: list[str] = []
+
+    def change_what_was_read() -> None:
+        pk = str(int(read[-1]) % 3)
+        body = {"id": read[-1], "orderId": pk, "n": None} if method == "PUT" else None
+        assert account.ask(method, f"{DOCS}/{read[-1]}", body, pk=pk).status in (200, 204)
+
+    for page in _pages(account, text, 1, change_what_was_read):
+        if page[0] in read:
+            break
+        read += page
+    assert read == whole
+
+
+def test_a_token_fits_into_a_header_whatever_the_order(account: Account) -> None:
+    _long_values(account)
+    answer = account.query("SELECT * FROM c ORDER BY c.n DESC", page="3")
+    assert len(answer.headers["x-ms-continuation"]) < 4096
+
+
 @pytest.mark.parametrize("order", ["", " ORDER BY c.n", " ORDER BY c.n DESC"])
 def test_documents_that_go_between_pages_hide_no_other(ten: Account, order: str) -> None:
     read: list[str] = []
@@ -97,6 +138,47 @@ def test_a_token_of_another_query_is_a_bad_request(ten: Account) -> None:
     token = ten.query("SELECT * FROM c", page="1").headers["x-ms-continuation"]
     assert ten.query("SELECT * FROM c", page="5", x_ms_continuation=token).status == 200
     assert ten.query("SELECT * FROM d", x_ms_continuation=token).outcome == (400, 0)
+
+
+@pytest.mark.parametrize(
+    ("part", "other"),
+    [
+        ({}, {"x_ms_documentdb_partitionkey": '["1"]'}),
+        ({"x_ms_documentdb_partitionkey": '["1"]'}, {"x_ms_documentdb_partitionkey": '["2"]'}),
+        ({"x_ms_documentdb_partitionkeyrangeid": "0"}, {}),
+        ({"x_ms_start_epk": ""}, {"x_ms_start_epk": "00"}),
+        ({"x_ms_start_epk": ""}, {"x_ms_start_epk": "", "x_ms_end_epk": "3F"}),
+    ],
+    ids=str,
+)
+def test_a_token_serves_only_the_part_of_a_container_that_it_came_from(
+    ten: Account, part: dict[str, str], other: dict[str, str]
+) -> None:
+    token = ten.query("SELECT * FROM c", page="1", **part).headers["x-ms-continuation"]
+    assert ten.query("SELECT * FROM c", x_ms_continuation=token, **part).status == 200
+    refused = ten.query("SELECT * FROM c", x_ms_continuation=token, **other)
+    assert refused.outcome == (400, 0)
+
+
+def test_a_token_serves_only_the_container_that_it_came_from(ten: Account) -> None:
+    token = ten.query("SELECT * FROM c", page="1").headers["x-ms-continuation"]
+    assert ten.ask("DELETE", "/dbs/shop/colls/orders").status == 204
+    again = {"id": "orders", "partitionKey": {"paths": ["/orderId"], "version": 2}}
+    assert ten.ask("POST", "/dbs/shop/colls", again).status == 201
+    assert ten.query("SELECT * FROM c", x_ms_continuation=token).outcome == (400, 0)
+
+
+def test_long_positions_are_kept_until_others_need_the_room() -> None:
+    tokens = Tokens()
+    positions = [Position(keys=((4, str(number) * 30_000_000),)) for number in range(3)]
+    given = [tokens.token_of(position, b"") for position in positions]
+    assert tokens.position_of(given[2], b"") == positions[2]
+    assert tokens.position_of(given[1], b"") == positions[1]
+    with pytest.raises(CosmosError, match="not one of this query"):
+        tokens.position_of(given[0], b"")
+    larger_than_the_room = Position(keys=((4, "x" * 70_000_000),))
+    token = tokens.token_of(larger_than_the_room, b"")
+    assert tokens.position_of(token, b"") == larger_than_the_room
 
 
 @pytest.mark.parametrize("count", ["0", "-2", "many"])

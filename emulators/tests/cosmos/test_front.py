@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 import asyncio
+import gzip
+import json
 import random
-from typing import Any
+from typing import TYPE_CHECKING, Any
 from urllib.parse import urlsplit
 
 import pytest
@@ -12,12 +14,28 @@ from azure.core.credentials import AccessToken
 from azure.cosmos.aio import CosmosClient
 
 from local_azure.cosmos import LocalCosmos
-from local_azure.faults import Drop, Hang, Operation
+from local_azure.faults import Delay, Drop, Hang, Operation
+
+if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from azure.cosmos.aio import ContainerProxy
+
+    from local_azure.faults import Action
 
 _READ_ACCOUNT = b"GET / HTTP/1.1\r\nhost: x\r\n\r\n"
 
 
-async def _send(cosmos: LocalCosmos, raw: bytes, *, hang_up: bool = False) -> bytes:
+def _encoded(encoding: bytes, body: bytes) -> bytes:
+    return (
+        b"GET / HTTP/1.1\r\nhost: x\r\nauthorization: type=aad&ver=1.0&sig=x\r\n"
+        b"content-encoding: %b\r\ncontent-length: %d\r\n\r\n%b" % (encoding, len(body), body)
+    )
+
+
+async def _send(
+    cosmos: LocalCosmos, raw: bytes, *, hang_up: bool = False, patience: float = 5
+) -> bytes:
     """Writes bytes to a new connection and returns the first that come back."""
     address = urlsplit(cosmos.endpoint)
     reader, writer = await asyncio.open_connection(address.hostname, address.port)
@@ -25,7 +43,7 @@ async def _send(cosmos: LocalCosmos, raw: bytes, *, hang_up: bool = False) -> by
         writer.write(raw)
         if hang_up:
             writer.write_eof()
-        return await asyncio.wait_for(reader.read(65536), 5)
+        return await asyncio.wait_for(reader.read(65536), patience)
     except ConnectionError:
         return b""
     finally:
@@ -44,6 +62,9 @@ def _status(answer: bytes) -> int:
         (_READ_ACCOUNT, 401),
         (b"GET /dbs/%FF HTTP/1.1\r\nhost: x\r\n\r\n", 401),
         (b"BREW /dbs/shop HTTP/1.1\r\nhost: x\r\n\r\n", 400),
+        (_encoded(b"gzip", b"{}"), 400),
+        (_encoded(b"gzip", gzip.compress(b"{}")), 400),
+        (_encoded(b"identity", b"{}"), 200),
     ],
 )
 async def test_bytes_that_are_no_request_are_refused(
@@ -76,18 +97,97 @@ async def test_a_dropped_request_gets_no_byte_of_an_answer(cosmos: LocalCosmos) 
     assert await _send(cosmos, _READ_ACCOUNT) == b""
 
 
-async def test_a_stop_does_not_wait_for_requests_that_hang() -> None:
+def _reached(cosmos: LocalCosmos, action: Action) -> asyncio.Event:
+    """Set when the action befalls a request."""
+    reached = asyncio.Event()
+
+    def tell(_: Operation) -> bool:
+        reached.set()
+        return True
+
+    cosmos.faults.add(action, where=tell)
+    return reached
+
+
+async def _until(condition: Callable[[], bool]) -> None:
+    async with asyncio.timeout(5):
+        while not condition():  # noqa: ASYNC110  (what ends a task tells nobody)
+            await asyncio.sleep(0.01)
+
+
+async def _tasks_end(before: set[asyncio.Task[Any]]) -> None:
+    await _until(lambda: asyncio.all_tasks() == before)
+
+
+@pytest.mark.parametrize("action", [Hang(applied=False), Delay(seconds=3600)], ids=str)
+async def test_a_stop_leaves_nothing_of_requests_that_wait(action: Action) -> None:
     async with LocalCosmos() as cosmos:
-        reached = asyncio.Event()
-
-        def tell(_: Operation) -> bool:
-            reached.set()
-            return True
-
-        cosmos.faults.add(Hang(applied=False), where=tell)
-        hanging = asyncio.create_task(_send(cosmos, _READ_ACCOUNT))
+        reached = _reached(cosmos, action)
+        waiting = asyncio.create_task(_send(cosmos, _READ_ACCOUNT))
         await reached.wait()
-    assert await hanging == b""
+    assert asyncio.all_tasks() <= {asyncio.current_task(), waiting}
+    assert await waiting == b""
+
+
+async def test_a_stop_leaves_nothing_of_a_late_request_whose_client_has_left() -> None:
+    before = asyncio.all_tasks()
+    async with LocalCosmos() as cosmos:
+        reached = _reached(cosmos, Delay(seconds=3600))
+        leaving = asyncio.create_task(_send(cosmos, _READ_ACCOUNT, patience=0.1))
+        await reached.wait()
+        with pytest.raises(TimeoutError):
+            await leaving
+    assert asyncio.all_tasks() == before
+
+
+async def test_a_request_that_hangs_ends_when_its_client_leaves(cosmos: LocalCosmos) -> None:
+    before = asyncio.all_tasks()
+    cosmos.faults.add(Hang(applied=False))
+    with pytest.raises(TimeoutError):
+        await _send(cosmos, _READ_ACCOUNT, patience=0.1)
+    await _tasks_end(before)
+
+
+async def test_a_late_request_is_carried_out_although_its_client_has_left(
+    cosmos: LocalCosmos, orders: ContainerProxy
+) -> None:
+    cosmos.faults.add(Delay(seconds=0.2), operation="create", key="late")
+    with pytest.raises(TimeoutError):
+        await asyncio.wait_for(orders.create_item({"id": "late", "orderId": "1"}), 0.1)
+    await _until(lambda: bool(cosmos.events.of("create", key="late")))
+    assert [event.detail for event in cosmos.events.of("create", key="late")] == ["201"]
+
+
+async def test_a_client_that_leaves_within_its_body_leaves_no_trace(
+    cosmos: LocalCosmos, caplog: pytest.LogCaptureFixture
+) -> None:
+    before = asyncio.all_tasks()
+    head = b"POST /dbs HTTP/1.1\r\nhost: x\r\ncontent-length: 10\r\n\r\n"
+    with pytest.raises(TimeoutError):
+        await _send(cosmos, head + b"{", patience=0.1)
+    await _tasks_end(before)
+    assert not caplog.records
+    assert not [*cosmos.events]
+
+
+async def test_what_nobody_foresaw_is_an_answer_and_one_line_in_the_log(
+    cosmos: LocalCosmos, caplog: pytest.LogCaptureFixture
+) -> None:
+    cosmos.faults.add(Drop(applied=True), where=lambda _: 1 / 0 > 0)
+    raw = b"GET / HTTP/1.1\r\nhost: x\r\nx-ms-activity-id: act\r\n\r\n"
+    head, _, body = (await _send(cosmos, raw)).partition(b"\r\n\r\n")
+    assert _status(head) == 500
+    assert b"x-ms-activity-id: act" in head
+    assert "ActivityId: act" in json.loads(body)["message"]
+    (record,) = caplog.records
+    assert "act" in record.getMessage()
+    assert record.exc_info is not None
+
+
+async def test_the_longest_partition_key_fits_into_its_header(orders: ContainerProxy) -> None:
+    longest = "\x01" * 2048
+    await orders.create_item({"id": "a", "orderId": longest})
+    assert (await orders.read_item("a", longest))["orderId"] == longest
 
 
 class _Token:

@@ -22,7 +22,12 @@ _DOCUMENTS = st.fixed_dictionaries(
 )
 _BATCH_OPERATIONS = st.fixed_dictionaries(
     {"operationType": st.sampled_from(["Create", "Read", "Replace", "Delete", "Upsert"]) | _VALUES},
-    optional={"id": _VALUES, "resourceBody": _DOCUMENTS | _VALUES, "ifMatch": _VALUES},
+    optional={
+        "id": _VALUES,
+        "resourceBody": _DOCUMENTS | _VALUES,
+        "ifMatch": _VALUES,
+        "partitionKey": _VALUES.map(json.dumps) | _VALUES,
+    },
 )
 _WORDS = re.findall(
     r"\S+",
@@ -53,7 +58,7 @@ _CONTAINERS = st.fixed_dictionaries(
         ),
         "defaultTtl": _VALUES,
         "indexingPolicy": st.dictionaries(
-            st.sampled_from(["includedPaths", "excludedPaths", "compositeIndexes"]),
+            st.sampled_from(["includedPaths", "excludedPaths", "compositeIndexes", "indexingMode"]),
             st.lists(st.lists(_PATHS_TO_INDEX) | _PATHS_TO_INDEX, max_size=2) | _VALUES,
         ),
         "uniqueKeyPolicy": st.fixed_dictionaries({}, optional={"uniqueKeys": _VALUES}),
@@ -85,6 +90,7 @@ def test_any_document_and_partition_key(document: object, header: str) -> None:
 @given(operations=st.lists(_BATCH_OPERATIONS, min_size=1, max_size=3))
 def test_any_batch(operations: list[Any]) -> None:
     _is_answered(new_account().batch(*operations))
+    _is_answered(new_account().batch(*operations, x_ms_cosmos_batch_atomic="False"))
 
 
 @given(query=_QUERIES | st.text(max_size=20), value=_VALUES, page=st.integers(-1, 2))

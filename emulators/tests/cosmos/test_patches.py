@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from typing import Any
 
 import pytest
@@ -151,6 +152,30 @@ def test_ten_operations_are_allowed(order: Account) -> None:
 
 def test_a_sum_beyond_the_doubles_is_refused(order: Account) -> None:
     assert order.patch("a", _op("set", "/n", 1e308), _op("incr", "/n", 1e308)).status == 400
+
+
+def test_a_patched_document_has_at_most_two_megabytes(order: Account) -> None:
+    frame = len(json.dumps(ORDER | {"x": "", "y": ""}, separators=(",", ":")))
+    large = "x" * (2 * 1024 * 1024 - frame - 1000)
+    order.create(ORDER | {"id": "b", "x": large, "y": ""})
+    assert order.patch("b", _op("set", "/y", "é" * 500)).status == 200
+    assert order.patch("b", _op("set", "/y", "é" * 500 + "z")).outcome == (413, 0)
+    assert order.read("b").json["y"] == "é" * 500
+
+
+def test_a_patched_document_nests_at_most_128_levels(order: Account) -> None:
+    order.patch("a", _op("set", "/deep", _nested(100)))
+    inside = "/deep" + "/0" * 99
+    assert order.patch("a", _op("add", f"{inside}/-", _nested(27))).status == 200
+    before = order.read("a").json
+    assert order.patch("a", _op("add", f"{inside}/-", _nested(28))).outcome == (400, 0)
+    deeper = [_op("add", "/new", before["deep"]), _op("move", f"{inside}/-", source="/new")]
+    assert order.patch("a", *deeper).outcome == (400, 0)
+    assert order.read("a").json == before
+
+
+def _nested(levels: int) -> Any:
+    return json.loads("[" * levels + "]" * levels)
 
 
 def test_patches_are_part_of_batches(order: Account) -> None:

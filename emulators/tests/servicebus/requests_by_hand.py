@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import base64
+import json
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any
 
@@ -26,7 +28,7 @@ class Answer:
     value: Any
 
 
-async def open_node(peer: Peer, node: str) -> None:
+async def open_node(peer: Peer, node: str, credit: int = 10) -> None:
     """Attaches both links of a node and gives credit for answers."""
     for handle, receiver in ((REQUESTS, False), (ANSWERS, True)):
         peer.send(
@@ -42,7 +44,8 @@ async def open_node(peer: Peer, node: str) -> None:
     await peer.expect(Attach)
     await peer.expect(Flow)
     await peer.expect(Attach)
-    credit_answers(peer, 10)
+    if credit:
+        credit_answers(peer, credit)
 
 
 def credit_answers(peer: Peer, credit: int) -> None:
@@ -85,3 +88,9 @@ async def answer(peer: Peer) -> Answer:
         sections.decoded(PROPERTIES, list),
         body.value,
     )
+
+
+def jwt(**claims: object) -> str:
+    """A JSON web token."""
+    parts = [json.dumps({"alg": "none"}), json.dumps(claims), "signature"]
+    return ".".join(base64.urlsafe_b64encode(part.encode()).decode().strip("=") for part in parts)

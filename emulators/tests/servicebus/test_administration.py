@@ -201,14 +201,6 @@ async def test_what_cannot_be_is_refused(admin: ServiceBusAdministrationClient) 
         await admin.create_queue("orders")
     with pytest.raises(ResourceNotFoundError):
         await admin.create_subscription("missing", "all")
-    with pytest.raises(HttpResponseError, match="A name has letters"):
-        await admin.create_queue("a!")
-    with pytest.raises(HttpResponseError, match="LockDuration: PT10M is not within"):
-        await admin.create_queue("slow", lock_duration="PT10M")
-    with pytest.raises(HttpResponseError, match="missing' to forward to"):
-        await admin.create_queue("lost", forward_to="missing")
-    with pytest.raises(HttpResponseError, match="EnablePartitioning is not emulated"):
-        await admin.create_queue("split", enable_partitioning=True)
     await admin.create_topic("events")
     await admin.create_subscription("events", "all")
     with pytest.raises(HttpResponseError, match="syntax error"):
@@ -219,6 +211,72 @@ async def test_what_cannot_be_is_refused(admin: ServiceBusAdministrationClient) 
     queue.requires_session = True
     with pytest.raises(HttpResponseError, match="requires_session cannot be changed"):
         await admin.update_queue(queue)
+
+
+@pytest.mark.parametrize(
+    ("properties", "told"),
+    [
+        ({"lock_duration": "PT10M"}, "LockDuration: PT10M is not within PT5S to PT5M"),
+        ({"lock_duration": "PT4S"}, "LockDuration: PT4S is not within PT5S to PT5M"),
+        ({"max_delivery_count": 0}, "MaxDeliveryCount: 0 is not 1 or more"),
+        ({"max_size_in_megabytes": 7}, "MaxSizeInMegabytes: 7 is not within 1024 to 5120"),
+        ({"max_size_in_megabytes": 5121}, "MaxSizeInMegabytes: 5121 is not within"),
+        ({"max_message_size_in_kilobytes": 1024}, "MaxMessageSizeInKilobytes: '1024' is not 256"),
+        (
+            {"duplicate_detection_history_time_window": "PT19S"},
+            "DuplicateDetectionHistoryTimeWindow: PT19S is not within PT20S to P7D",
+        ),
+        ({"default_message_time_to_live": "PT0.5S"}, "PT0.5S is not PT1S or more"),
+        ({"auto_delete_on_idle": "PT4M"}, "AutoDeleteOnIdle: PT4M is not PT5M or more"),
+        ({"user_metadata": "x" * 1025}, "UserMetadata: 1025 characters are more than 1024"),
+        ({"status": "Asleep"}, "Status: 'Asleep' is none of Active"),
+        ({"forward_to": "missing"}, "forward_to: there is no 'missing' to forward to"),
+        ({"forward_to": "fresh"}, "forward_to: 'fresh' cannot forward to itself"),
+        ({"forward_to": "orders", "requires_session": True}, "requires sessions cannot forward"),
+        ({"enable_partitioning": True}, "EnablePartitioning is not emulated"),
+    ],
+)
+async def test_a_queue_that_cannot_be_is_refused(
+    bus: LocalServiceBus,
+    admin: ServiceBusAdministrationClient,
+    properties: dict[str, Any],
+    told: str,
+) -> None:
+    with pytest.raises(HttpResponseError, match=told) as refused:
+        await admin.create_queue("fresh", **properties)
+    assert refused.value.status_code == (501 if "emulated" in told else 400)
+    assert bus.entities.source("fresh") is None
+
+
+@pytest.mark.parametrize("name", ["a!", "a/subscriptions", "x" * 261])
+async def test_a_name_that_cannot_be_is_refused(
+    admin: ServiceBusAdministrationClient, name: str
+) -> None:
+    with pytest.raises(HttpResponseError, match="is no name of a queue or topic"):
+        await admin.create_queue(name)
+
+
+async def test_what_is_outside_of_the_services_limits_may_stay_as_it_is(
+    bus: LocalServiceBus, admin: ServiceBusAdministrationClient
+) -> None:
+    queue = await admin.get_queue("orders")
+    assert queue.max_size_in_megabytes == 100
+    queue.max_delivery_count = 7
+    await admin.update_queue(queue)
+    assert bus.queue("orders").properties.max_delivery_count == 7
+    queue.max_size_in_megabytes = 101
+    with pytest.raises(HttpResponseError, match="MaxSizeInMegabytes: 101 is not within"):
+        await admin.update_queue(queue)
+
+
+async def test_a_number_of_a_rule_has_the_bits_of_its_type(
+    admin: ServiceBusAdministrationClient,
+) -> None:
+    await admin.create_topic("events")
+    await admin.create_subscription("events", "all")
+    wide = CorrelationRuleFilter(properties={"a": 2**63})
+    with pytest.raises(HttpResponseError, match="has more than 64 bits"):
+        await admin.create_rule("events", "all", "r", filter=wide)
 
 
 async def test_another_key_is_not_let_in(bus: LocalServiceBus, url: str) -> None:
@@ -242,12 +300,24 @@ async def test_another_key_is_not_let_in(bus: LocalServiceBus, url: str) -> None
 async def test_a_body_that_is_no_description_is_refused(
     bus: LocalServiceBus, url: str, body: bytes, told: str
 ) -> None:
-    token = b".".join(base64.b64encode(json.dumps(part).encode()) for part in ({}, {"exp": 9e9}))
-    headers = {"Authorization": f"Bearer {token.decode()}."}
     async with (
-        ClientSession(headers=headers) as session,
+        ClientSession(headers=_authorized()) as session,
         session.put(f"{url}/fresh", data=body) as answer,
     ):
         assert answer.status == 400
         assert told in await answer.text()
     assert bus.entities.source("fresh") is None
+
+
+def _authorized() -> dict[str, str]:
+    token = b".".join(base64.b64encode(json.dumps(part).encode()) for part in ({}, {"exp": 9e9}))
+    return {"Authorization": f"Bearer {token.decode()}."}
+
+
+@pytest.mark.parametrize("page", [{"$skip": "9" * 5000}, {"$top": "-1"}, {"$skip": "x"}])
+async def test_a_page_that_cannot_be_is_refused(url: str, page: dict[str, str]) -> None:
+    async with (
+        ClientSession(headers=_authorized()) as session,
+        session.get(f"{url}/$Resources/queues", params=page) as answer,
+    ):
+        assert answer.status == 400

@@ -2,16 +2,29 @@
 
 from __future__ import annotations
 
+import pytest
+
 from emulators.tests.servicebus.peer import PAYLOAD
 from local_azure.clock import Clock
-from local_azure.servicebus.amqp.encoding import encode
+from local_azure.servicebus.amqp.encoding import encode, encode_map
+from local_azure.servicebus.amqp.errors import AmqpError, DecodeError
 from local_azure.servicebus.amqp.message import (
     APPLICATION_PROPERTIES,
+    DELIVERY_ANNOTATIONS,
     MESSAGE_ANNOTATIONS,
     PROPERTIES,
     section,
 )
-from local_azure.servicebus.amqp.types import Int, Long, Symbol, Timestamp
+from local_azure.servicebus.amqp.types import (
+    Array,
+    Described,
+    Int,
+    Long,
+    Symbol,
+    Timestamp,
+    UInt,
+    ULong,
+)
 from local_azure.servicebus.content import WireContent
 from local_azure.servicebus.fields import Changes, Fields
 
@@ -60,6 +73,45 @@ def test_changes_reach_the_bytes_and_leave_the_rest_alone() -> None:
     assert changed.size - content.size == sum(map(len, changed.sections.values.values())) - sum(
         map(len, content.sections.values.values())
     )
+
+
+@pytest.mark.parametrize(
+    ("system", "user"),
+    [
+        ({"ContentType": "text/ü"}, {}),
+        ({"Label": "\ud800"}, {}),
+        ({}, {"n": 1 << 63}),
+        ({}, {"n": Array([Described(ULong(1), None)])}),
+    ],
+)
+def test_what_no_message_can_have_is_refused(
+    system: dict[str, object], user: dict[str, object]
+) -> None:
+    content = WireContent.parse(_ENCODED, Clock())
+    with pytest.raises(AmqpError, match="argument-error"):
+        content.changed(Changes(system=system, user=user))
+
+
+def test_another_time_to_live_stands_in_the_header() -> None:
+    content = WireContent.parse(_ENCODED, Clock()).lasting(60)
+    assert (content.time_to_live, content.header.time_to_live) == (60, 60_000)
+    assert isinstance(content.header.time_to_live, UInt)
+
+
+@pytest.mark.parametrize(
+    "descriptor", [DELIVERY_ANNOTATIONS, MESSAGE_ANNOTATIONS, APPLICATION_PROPERTIES]
+)
+@pytest.mark.parametrize("entry", [encode("k") + b"\xa1\x02\xff\xff", encode(None) + encode("v")])
+@pytest.mark.parametrize("is_scheduled", [True, False])
+def test_a_map_that_cannot_be_read_is_refused_at_once(
+    descriptor: int, entry: bytes, is_scheduled: bool
+) -> None:
+    later = {Symbol("x-opt-scheduled-enqueue-time"): Timestamp(253_000_000_000_000)}
+    sections = {MESSAGE_ANNOTATIONS: encode(later)} if is_scheduled else {}
+    sections[descriptor] = encode_map([entry])
+    encoded = b"".join(section(at, value) for at, value in sections.items())
+    with pytest.raises(DecodeError):
+        WireContent.parse(encoded + PAYLOAD, Clock())
 
 
 def test_a_time_is_the_clients_and_counts_by_the_emulators_clock() -> None:

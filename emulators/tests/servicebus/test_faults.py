@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import asyncio
+import gc
 from datetime import timedelta
+from typing import TYPE_CHECKING, Any
 
 import pytest
 from azure.servicebus import ServiceBusMessage
@@ -15,8 +17,50 @@ from azure.servicebus.exceptions import (
 )
 
 from emulators.tests.servicebus.conftest import QUICK, Ends, connect, ends_of
+from emulators.tests.servicebus.peer import PAYLOAD, Peer, connected
 from local_azure.faults import Delay, Drop, Fail, Hang, Lapse, Overtake
 from local_azure.servicebus import LocalServiceBus, QueueProperties
+from local_azure.servicebus.amqp.encoding import encode
+from local_azure.servicebus.amqp.message import PROPERTIES, section, split
+from local_azure.servicebus.amqp.performatives import Transfer
+from local_azure.servicebus.amqp.types import UByte
+from local_azure.servicebus.content import WireContent
+
+if TYPE_CHECKING:
+    from collections.abc import Iterator
+
+    from local_azure.faults import Action
+
+
+pytestmark = pytest.mark.filterwarnings("ignore::ResourceWarning")
+"""The SDK leaves a socket whose peer has gone to the garbage collector."""
+
+
+@pytest.fixture(autouse=True)
+def _collected() -> Iterator[None]:
+    """Lets no other test bear that."""
+    yield
+    gc.collect()
+
+
+def send_to(bus: LocalServiceBus, *message_ids: str) -> None:
+    encoded = [section(PROPERTIES, encode([name])) + PAYLOAD for name in message_ids]
+    contents = [WireContent.parse(each, bus.clock) for each in encoded]
+    bus.queue("orders").send(contents, bus.clock.now())
+
+
+async def listen(peer: Peer, **more: Any) -> None:
+    await peer.authenticate()
+    await peer.begin()
+    await peer.attach(receiver=True, **more)
+    peer.flow(credit=10)
+
+
+async def delivered(peer: Peer) -> str:
+    """The MessageId of the next delivery."""
+    frame = await peer.frame()
+    assert isinstance(frame.performative, Transfer)
+    return str(split(frame.payload).decoded(PROPERTIES, list)[0])
 
 
 async def test_a_complete_that_was_applied_looks_like_a_lost_lock_after_a_drop(
@@ -190,15 +234,55 @@ async def test_a_delivery_that_was_lost_is_given_back_where_locks_are_dropped() 
         assert (await ends.receive()).delivery_count == 1
 
 
-async def test_a_delivery_may_be_late_or_never_come(bus: LocalServiceBus, ends: Ends) -> None:
-    late = bus.faults.add(Delay(seconds=0.05), operation="deliver")
-    await ends.send(ServiceBusMessage(b"x"))
-    await ends.receiver.complete_message(await ends.receive())
-    assert late.hits == 1
-    bus.faults.add(Hang(applied=False), operation="deliver")
-    await ends.send(ServiceBusMessage(b"y"))
-    assert await ends.receiver.receive_messages(1, max_wait_time=0.1) == []
-    assert bus.queue("orders").active_count == 1
+async def test_others_follow_a_delivery_that_is_late(bus: LocalServiceBus) -> None:
+    bus.faults.add(Delay(seconds=0.05), operation="deliver", key="b")
+    async with connected(bus) as peer:
+        send_to(bus, "a", "b", "c")
+        await listen(peer)
+        assert [await delivered(peer) for _ in range(3)] == ["a", "b", "c"]
+
+
+@pytest.mark.parametrize("applied", [True, False])
+async def test_others_are_delivered_instead_of_one_that_hangs(
+    bus: LocalServiceBus, applied: bool
+) -> None:
+    hung = bus.faults.add(Hang(applied=applied), operation="deliver", key="a")
+    send_to(bus, "a", "b", "c")
+    async with connected(bus) as peer:
+        await listen(peer)
+        assert [await delivered(peer) for _ in range(2)] == ["b", "c"]
+        assert bus.queue("orders").locked_count == 2 + applied
+        assert hung.hits == 1
+    if applied:
+        bus.clock.advance(60)
+    async with connected(bus) as peer:
+        await listen(peer)
+        assert await delivered(peer) == "a"
+
+
+async def test_what_means_nothing_to_a_delivery_does_not_strike(bus: LocalServiceBus) -> None:
+    overtaken = bus.faults.add(Overtake(), operation="deliver")
+    lapsed = bus.faults.add(Lapse(), operation="deliver")
+    send_to(bus, "alone")
+    async with connected(bus) as peer:
+        await listen(peer, snd_settle_mode=UByte(1))
+        assert await delivered(peer) == "alone"
+    assert (overtaken.hits, lapsed.hits) == (0, 0)
+
+
+async def test_a_batch_is_befallen_by_what_matches_any_of_its_messages(
+    bus: LocalServiceBus, ends: Ends
+) -> None:
+    faults = [
+        bus.faults.add(Lapse(), operation="send", key="b"),
+        bus.faults.add(Lapse(), operation="send", where=lambda operation: operation.key == "c"),
+    ]
+    missed = bus.faults.add(Lapse(), operation="send", key="d")
+    batch = [ServiceBusMessage(b"x", message_id=name) for name in "abc"]
+    for _ in range(3):
+        await ends.sender.send_messages(batch)
+    assert [fault.hits for fault in (*faults, missed)] == [1, 1, 0]
+    assert bus.queue("orders").active_count + bus.queue("orders").locked_count == 6
 
 
 async def test_a_receiver_that_is_detached_comes_back(bus: LocalServiceBus, ends: Ends) -> None:
@@ -233,3 +317,18 @@ async def test_entry_may_be_denied(
             await sender.send_messages(ServiceBusMessage(b"x"))
         await sender.close()
     assert bus.queue("orders").messages == ()
+
+
+@pytest.mark.parametrize(
+    ("action", "operation"),
+    [
+        (Drop(applied=True), "complet"),
+        (Overtake(), "send"),
+        (Lapse(), "attach"),
+        (Fail(code=500), "send"),
+    ],
+    ids=str,
+)
+def test_a_fault_that_could_never_strike_is_refused(action: Action, operation: str) -> None:
+    with pytest.raises(ValueError, match="here"):
+        LocalServiceBus({}).faults.add(action, operation=operation)

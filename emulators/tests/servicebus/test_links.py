@@ -10,16 +10,19 @@ from typing import TYPE_CHECKING
 import pytest
 
 from emulators.tests.servicebus.peer import PAYLOAD, Peer, connected
-from local_azure.faults import Delay
+from emulators.tests.servicebus.requests_by_hand import answer, ask, jwt, open_node
+from local_azure.faults import Delay, Fail
 from local_azure.servicebus import IdleRules, LocalServiceBus, QueueProperties, TopicProperties
 from local_azure.servicebus.amqp.encoding import encode
 from local_azure.servicebus.amqp.message import APPLICATION_PROPERTIES, PROPERTIES, section
 from local_azure.servicebus.amqp.performatives import (
+    Accepted,
     Attach,
     Close,
     Detach,
     Disposition,
     Error,
+    Flow,
     Modified,
     Rejected,
     Transfer,
@@ -109,6 +112,74 @@ async def test_a_receiver_that_deletes_gets_what_is_settled(
     assert bus.queue("orders").messages == ()
 
 
+# ---------------------------------------------------------------- tokens
+
+
+@asynccontextmanager
+async def _anonymous(bus: LocalServiceBus, ends: dict[str, float]) -> AsyncIterator[Peer]:
+    """A client that has put a token for each audience, which ends in so many seconds."""
+    async with connected(bus) as peer:
+        await peer.authenticate(mechanism="ANONYMOUS")
+        await peer.begin()
+        await open_node(peer, "$cbs")
+        for audience, seconds in ends.items():
+            await _put_token(peer, audience, seconds)
+        yield peer
+
+
+async def _put_token(peer: Peer, audience: str, seconds: float) -> int:
+    """Puts a token; returns the status of the answer."""
+    token = jwt(exp=time.time() + seconds)
+    ask(peer, token, name=audience, operation="put-token", type="jwt")
+    status = (await answer(peer)).status["status-code"]
+    assert isinstance(status, int)
+    return status
+
+
+async def test_a_link_ends_with_its_token(bus: LocalServiceBus) -> None:
+    async with _anonymous(bus, {"amqp://host/orders": 0.2}) as peer:
+        await peer.attach(receiver=True)
+        error = (await peer.expect(Detach)).error
+        assert isinstance(error, Described)
+        assert isinstance(error.value, list)
+        assert error.value[0] == "amqp:unauthorized-access"
+        peer.send(Detach(handle=UInt(0), closed=True))
+        await peer.attach(receiver=True)
+        await peer.expect(Detach)
+
+
+async def test_who_waits_for_a_session_waits_no_longer_than_the_token_lasts(
+    bus: LocalServiceBus,
+) -> None:
+    async with _anonymous(bus, {"sessions": 0.2}) as peer:
+        _ask_for(peer, {_FILTER: None})
+        assert (await _refusal(peer))[0] == "amqp:unauthorized-access"
+
+
+async def test_a_link_goes_on_with_a_new_token(bus: LocalServiceBus) -> None:
+    async with _anonymous(bus, {"orders": 0.1, "ORDERS/": 0.1}) as peer:
+        await peer.attach(receiver=True)
+        assert await _put_token(peer, "orders", 60) == 202
+        await asyncio.sleep(0.15)
+        peer.flow(credit=1, echo=True)
+        await peer.expect(Flow)
+
+
+@pytest.mark.parametrize(("audience", "status"), [("amqp://[x/orders", 400), ("a" * 1025, 401)])
+async def test_a_token_is_for_an_address(bus: LocalServiceBus, audience: str, status: int) -> None:
+    async with _anonymous(bus, {}) as peer:
+        assert await _put_token(peer, audience, 60) == status
+
+
+async def test_tokens_are_for_so_many_audiences_at_once(
+    bus: LocalServiceBus, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("local_azure.servicebus.cbs._MAX_AUDIENCES", 2)
+    async with _anonymous(bus, {}) as peer:
+        statuses = [await _put_token(peer, audience, 60) for audience in "aabc"]
+        assert statuses == [202, 202, 202, 403]
+
+
 # ---------------------------------------------------------------- sessions
 
 
@@ -154,6 +225,7 @@ async def test_who_waits_for_a_session_may_send_credit_before_it_comes(
         ("forwarding", {}, "amqp:not-allowed", "Nothing can be received"),
         ("events", {}, "amqp:not-allowed", "Nothing can be received"),
         ("disabled", {}, "com.microsoft:entity-disabled", "is currently disabled"),
+        ("amqp://[x/orders", {}, "amqp:invalid-field", "The address is no URL"),
     ],
 )
 async def test_a_receiver_that_cannot_be_is_told_why(
@@ -275,6 +347,27 @@ async def test_a_delivery_is_settled_with_an_outcome(bus: LocalServiceBus, peer:
     state = decode_composite((await peer.expect(Disposition)).state)
     assert isinstance(state, Rejected)
     assert bus.queue("orders").locked_count == 1
+
+
+@pytest.mark.parametrize("operation", ["send", "complete"])
+async def test_an_error_of_the_link_ends_it(
+    bus: LocalServiceBus, peer: Peer, operation: str
+) -> None:
+    bus.faults.add(Fail(code="amqp:link:detach-forced"), operation=operation)
+    if operation == "send":
+        await peer.attach(receiver=False, initial_delivery_count=UInt(0))
+        await peer.expect(Flow)
+        peer.send(Transfer(handle=UInt(0), delivery_id=UInt(0), delivery_tag=b"0"), PAYLOAD)
+    else:
+        _put(bus, "orders")
+        await peer.attach(receiver=True)
+        peer.flow(credit=1)
+        await peer.expect(Transfer)
+        peer.send(Disposition(role=True, first=UInt(0), state=Accepted()))
+    error = (await peer.expect(Detach)).error
+    assert isinstance(error, Described)
+    assert isinstance(error.value, list)
+    assert error.value[0] == "amqp:link:detach-forced"
 
 
 # ---------------------------------------------------------------- idleness

@@ -5,14 +5,17 @@ from __future__ import annotations
 import asyncio
 import random
 import struct
-from typing import TYPE_CHECKING
+import tracemalloc
+from typing import TYPE_CHECKING, TypeVar
 
 import pytest
 
 from emulators.tests.servicebus.peer import PAYLOAD, Peer, connected
+from emulators.tests.servicebus.requests_by_hand import ask, open_node
 from local_azure.servicebus import IdleRules, LocalServiceBus, QueueProperties
 from local_azure.servicebus.amqp.encoding import encode, encode_map
 from local_azure.servicebus.amqp.frames import AMQP_HEADER, SASL_HEADER, encode_frame
+from local_azure.servicebus.amqp.held import Held
 from local_azure.servicebus.amqp.message import (
     DATA,
     DELIVERY_ANNOTATIONS,
@@ -36,11 +39,13 @@ from local_azure.servicebus.amqp.performatives import (
     SaslInit,
     Transfer,
 )
-from local_azure.servicebus.amqp.types import Described, Symbol, UByte, UInt, ULong
+from local_azure.servicebus.amqp.types import Described, Int, Long, Symbol, UByte, UInt, ULong
 from local_azure.servicebus.content import WireContent
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
+
+_T = TypeVar("_T", bound=Composite)
 
 
 @pytest.fixture
@@ -53,6 +58,11 @@ async def peer(bus: LocalServiceBus) -> AsyncIterator[Peer]:
 def _transfer(payload: bytes = PAYLOAD, **more: object) -> tuple[Transfer, bytes]:
     fields = {"delivery_id": UInt(0), "delivery_tag": b"0", "message_format": UInt(0), **more}
     return Transfer(handle=UInt(0), **fields), payload  # type: ignore[arg-type]
+
+
+def _part(payload: bytes) -> bytes:
+    transfer, _ = _transfer(more=True)
+    return encode_frame(transfer, payload=payload)
 
 
 async def _sending(peer: Peer) -> None:
@@ -229,6 +239,23 @@ async def test_who_settles_at_once_gets_no_answer(bus: LocalServiceBus, peer: Pe
     assert bus.queue("orders").messages == ()
 
 
+async def test_nothing_follows_the_end_of_a_link(bus: LocalServiceBus, peer: Peer) -> None:
+    """The rest of a message that waits for the session's window is not sent."""
+    await _put(bus, section(DATA, encode(bytes(3000))))
+    await peer.begin(window=2, max_frame_size=UInt(512))
+    await peer.attach(receiver=True)
+    peer.flow(credit=1, window=2)
+    for _ in range(2):
+        assert (await peer.expect(Transfer)).more
+    peer.send(Detach(handle=UInt(0), closed=True))
+    await peer.expect(Detach)
+    await peer.attach(receiver=True)
+    await _put(bus, PAYLOAD)
+    peer.flow(credit=1, window=100, received=2)
+    transfer = await peer.expect(Transfer)
+    assert (transfer.delivery_id, transfer.more) == (1, False)
+
+
 async def test_a_link_that_has_ended_settles_nothing(bus: LocalServiceBus, peer: Peer) -> None:
     await _put(bus, PAYLOAD)
     await peer.begin()
@@ -313,7 +340,7 @@ async def test_a_message_that_cannot_be_taken_is_rejected_and_the_link_lives(
         (encode_frame(Transfer(handle=UInt(7))), "amqp:session:unattached-handle"),
         (encode_frame(Open(container_id="again")), "amqp:not-allowed"),
         (
-            encode_frame(Attach(name="n", handle=UInt(9999), role=True)),
+            encode_frame(Attach(name="n", handle=UInt(256), role=True)),
             "amqp:session:handle-in-use",
         ),
         (
@@ -342,6 +369,90 @@ async def test_a_connection_begins_with_sasl(bus: LocalServiceBus) -> None:
         assert await peer.header() == SASL_HEADER
         with pytest.raises(EOFError):
             await peer.header()
+
+
+# ---------------------------------------------------------------- what a client can make wait
+
+
+def test_there_is_room_again_once_less_waits() -> None:
+    calls: list[int] = []
+    held = Held(lambda: calls.append(1), limit=10)
+    held.add(9)
+    held.free(4)
+    assert (held.full, calls) == (False, [])
+    held.add(5)
+    assert held.full
+    held.free(1)
+    assert (held.full, calls) == (False, [1])
+
+
+async def test_answers_wait_for_credit_but_not_without_end(
+    bus: LocalServiceBus, peer: Peer
+) -> None:
+    large = WireContent.parse(section(DATA, encode(bytes(250_000))), bus.clock)
+    bus.queue("orders").send([large], bus.clock.now())
+    await peer.begin()
+    await open_node(peer, "orders/$management", credit=0)
+    peek = {"from-sequence-number": Long(0), "message-count": Int(1)}
+    for _ in range(70):  # 17.5 MB
+        ask(peer, peek, operation="com.microsoft:peek-message")
+    assert _error(await peer.expect(Detach))[0] == "amqp:resource-limit-exceeded"
+
+
+async def test_messages_wait_for_their_rest_but_not_without_end(
+    bus: LocalServiceBus, peer: Peer
+) -> None:
+    await peer.begin()
+    target = Described(ULong(0x29), ["orders"])
+    for number in range(65):
+        handle = UInt(number)
+        peer.send(Attach(name=f"{number}", handle=handle, role=False, target=target))
+        for _ in range(4):  # 260,000 bytes a link, 16.9 MB together
+            peer.send(Transfer(handle=handle, delivery_id=UInt(0), more=True), bytes(65_000))
+    detach = await _next(peer, Detach)
+    assert detach.handle == 64
+    assert _error(detach)[0] == "amqp:resource-limit-exceeded"
+    peer.send(Detach(handle=UInt(0), closed=True))
+    await _next(peer, Detach)
+    for more in (True, False):
+        peer.send(Transfer(handle=UInt(1), delivery_id=UInt(0), more=more), bytes(1000))
+    await _next(peer, Disposition)
+
+
+async def _next(peer: Peer, kind: type[_T]) -> _T:
+    """The next performative of a kind; others are passed over."""
+    while not isinstance(found := (await peer.frame()).performative, kind):
+        pass
+    return found
+
+
+async def test_many_small_parts_take_no_more_than_their_bytes(
+    bus: LocalServiceBus, peer: Peer
+) -> None:
+    await _sending(peer)
+    part = _part(b"xx")
+    tracemalloc.start()
+    try:
+        peer.writer.write(_part(b"") * 2000 + part * 2000)
+        peer.flow(credit=0, echo=True)
+        while (await peer.expect(Flow)).handle is None:
+            pass
+        kept, _ = tracemalloc.get_traced_memory()
+    finally:
+        tracemalloc.stop()
+    assert kept < 100_000
+
+
+async def test_a_connection_has_so_many_links_at_most(
+    peer: Peer, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("local_azure.servicebus.amqp.connection._MAX_LINKS", 1)
+    await peer.begin()
+    source = Described(ULong(0x28), ["orders"])
+    for handle in range(2):
+        peer.send(Attach(name=f"{handle}", handle=UInt(handle), role=True, source=source))
+        await peer.expect(Attach)
+    assert _error(await peer.expect(Detach))[0] == "amqp:resource-limit-exceeded"
 
 
 async def test_junk_hurts_nobody_else(bus: LocalServiceBus, peer: Peer) -> None:

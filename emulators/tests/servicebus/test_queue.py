@@ -5,7 +5,7 @@ from __future__ import annotations
 from contextlib import nullcontext
 from dataclasses import dataclass, field, replace
 from datetime import timedelta
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 from uuid import UUID, uuid4
 
 import pytest
@@ -39,7 +39,19 @@ class Note:
         return max(len(str(value)) for value in self.properties.values())
 
     def changed(self, changes: Changes) -> Note:
-        return replace(self, properties={**self.properties, **changes.user})
+        ids: dict[str, Any] = {"MessageId": self.message_id, "SessionId": self.session_id}
+        ids |= changes.system
+        grown = self.properties_size + sum(len(str(value)) for value in changes.user.values())
+        return replace(
+            self,
+            message_id=ids["MessageId"],
+            session_id=ids["SessionId"],
+            properties={**self.properties, **changes.user},
+            properties_size=grown,
+        )
+
+    def lasting(self, seconds: float) -> Note:
+        return replace(self, time_to_live=seconds)
 
 
 class Bench:
@@ -170,6 +182,34 @@ def test_a_lock_may_be_dropped_early_and_once() -> None:
     assert bench.receive()[0].delivery_count == 1
 
 
+def test_all_locks_of_a_holder_may_be_dropped() -> None:
+    bench = Bench()
+    bench.send("a", "b", "c")
+    holders = [object(), object()]
+    received = [bench.queue.receive(bench.now, None, holders[at]) for at in (0, 0, 1)]
+    first = received[0]
+    assert first is not None
+    assert first.lock is not None
+    bench.wait(10)
+    bench.queue.renew(first.lock.token, bench.now)
+    bench.queue.drop_locks_of(holders[0], bench.now)
+    assert [message.lock is None for message in received if message] == [True, True, False]
+
+
+def test_a_message_that_is_set_aside_waits_until_it_is_put_back() -> None:
+    bench = Bench(default_message_time_to_live=timedelta(seconds=100))
+    bench.send("a", "b")
+    aside = bench.queue.set_aside(bench.now)
+    assert aside is not None
+    assert bench.queue.active_count == 2
+    assert bench.receive()[0].message_id == "b"
+    bench.queue.put_back(aside)
+    assert bench.queue.set_aside(bench.now) is aside
+    bench.wait(100)
+    bench.queue.put_back(aside)
+    assert bench.queue.receive(bench.now) is None
+
+
 def test_dead_lettering_moves_a_message_with_its_reason() -> None:
     bench = Bench()
     bench.send("a")
@@ -224,6 +264,15 @@ def test_a_lifetime_is_the_messages_own_within_the_queues(ttl: float | None, liv
     bench.wait(1)
     assert bench.counts() == (0, 0, 0)
     assert bench.log()[-1] == "expired"
+
+
+@pytest.mark.parametrize(("ttl", "shown"), [(None, None), (60, 60), (6000, 600)])
+def test_a_message_shows_no_longer_lifetime_than_the_queues(
+    ttl: float | None, shown: float | None
+) -> None:
+    bench = Bench(default_message_time_to_live=timedelta(seconds=600))
+    bench.send("a", ttl=ttl)
+    assert bench.receive()[0].content.time_to_live == shown
 
 
 def test_a_lifetime_may_be_endless() -> None:
@@ -448,6 +497,17 @@ def test_who_gives_a_message_back_may_change_its_properties() -> None:
     assert buried.content.properties == {"tries": 2}
 
 
+@pytest.mark.parametrize("how", ["abandon", "defer"])
+def test_a_settlement_that_changes_too_much_is_refused_and_changes_nothing(how: str) -> None:
+    bench = Bench()
+    bench.send("a")
+    message, token = bench.receive()
+    with pytest.raises(AmqpError, match="size quota"):
+        getattr(bench.queue, how)(token, bench.now, Changes(user={"p": "x" * 65537}))
+    assert message.content.properties == {}
+    bench.queue.complete(token, bench.now)
+
+
 @pytest.mark.parametrize("status", ["Disabled", "SendDisabled"])
 def test_a_disabled_queue_takes_nothing(status: str) -> None:
     bench = Bench(status=status)
@@ -481,3 +541,11 @@ def test_others_hear_of_messages_and_of_earlier_deadlines() -> None:
     assert bench.queue.next_due() == 60
     bench.wait(60)
     assert notes.available_times == 3
+
+
+def test_nothing_is_due_once_nothing_can_happen() -> None:
+    bench = Bench()
+    bench.send("a")
+    bench.queue.complete(bench.receive()[1], bench.now)
+    bench.queue.cancel(bench.queue.send([Note(scheduled_for=9)], bench.now), bench.now)
+    assert bench.queue.next_due() == float("inf")

@@ -12,7 +12,14 @@ from local_azure.servicebus.rule_sql.values import EvaluationError
 
 _FIELDS = Fields(
     system={"Label": "red", "MessageId": "m", "CorrelationId": "high"},
-    user={"color": "red", "quantity": 5, "price": 2.5, "my prop": True, "it's": "x%y"},
+    user={
+        "color": "red",
+        "quantity": 5,
+        "price": 2.5,
+        "my prop": True,
+        "it's": "x%y",
+        "map": {},
+    },
 )
 
 
@@ -33,6 +40,8 @@ _FIELDS = Fields(
         ("color + 'dish' = 'reddish'", True),
         ("color IN ('blue', 'red')", True),
         ("color NOT IN ('blue', 'red')", False),
+        ("'abcab' LIKE '%b%b' AND 'abcab' LIKE 'a%c%' AND 'abcab' NOT LIKE '%b%a'", True),
+        ("'ab' NOT LIKE 'ab%b' AND 'a' LIKE '%' AND '' LIKE '%%' AND 'ab' LIKE '%_%'", True),
         ("color LIKE 'r%' AND color LIKE '_e_' AND color NOT LIKE 'e%'", True),
         ("\"it's\" LIKE 'x!%y' ESCAPE '!' AND color NOT LIKE 'x!%y' ESCAPE '!'", True),
         ('[my prop] = TRUE AND "my prop"', True),
@@ -78,6 +87,8 @@ def test_what_is_unknown_does_not_hold(expression: str) -> None:
         "quantity / 0 = 1",
         "color",
         "5 LIKE '5'",
+        "map < map",
+        "9223372036854775807 + 1 = 1",
     ],
 )
 def test_what_does_not_fit_the_values_cannot_be_judged(expression: str) -> None:
@@ -107,6 +118,20 @@ def test_what_does_not_fit_the_values_cannot_be_judged(expression: str) -> None:
 def test_what_is_no_condition_is_refused(expression: str, problem: str) -> None:
     with pytest.raises(ValueError, match=problem):
         SqlFilter(expression=expression)
+
+
+def test_a_pattern_is_matched_without_going_back() -> None:
+    pattern = "%a" * 300 + "%b"
+    assert not SqlFilter(expression=f"a LIKE '{pattern}'").matches(
+        Fields(system={}, user={"a": "a" * 30_000})
+    )
+
+
+@pytest.mark.parametrize("statement", ["SET color = color + color", "SET quantity = quantity * 99"])
+def test_what_an_action_computes_does_not_grow_without_end(statement: str) -> None:
+    action = Action(expression=";".join([statement] * 30))
+    with pytest.raises(EvaluationError, match="more than"):
+        action.changes(_FIELDS)
 
 
 @given(st.text("aN1='\"()[]<>.,@%+- OTIS", max_size=40))

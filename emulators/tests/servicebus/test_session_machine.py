@@ -41,6 +41,7 @@ class SessionMachine(RuleBasedStateMachine):
         self.sent = 0
         self.locks: dict[str, SessionLock] = {}
         self.held: dict[str, dict[UUID, int]] = {}
+        self.old: list[SessionLock] = []
         self.lost: list[UUID] = []
         self.completed: set[str] = set()
         self.states: dict[str, bytes] = {}
@@ -123,27 +124,34 @@ class SessionMachine(RuleBasedStateMachine):
         with pytest.raises(AmqpError, match="session-lock-lost"):
             self.queue.complete(token, self.now)
 
-    @rule(session_id=_SESSIONS)
-    def renew(self, session_id: str) -> None:
-        try:
-            self.locks[session_id] = self.queue.renew_session(session_id, self.now)
-        except AmqpError:
-            assert not self._has(session_id)
+    @precondition(lambda self: self.locks)
+    @rule(data=st.data())
+    def renew(self, data: st.DataObject) -> None:
+        session_id = data.draw(st.sampled_from(sorted(self.locks)))
+        self.locks[session_id] = self.queue.renew_session(self.locks[session_id], self.now)
 
     @rule(session_id=_SESSIONS)
     def close(self, session_id: str) -> None:
         if session_id in self.locks:
-            self.queue.close(self.locks.pop(session_id), self.now)
+            self.old.append(self.locks.pop(session_id))
+            self.queue.close(self.old[-1], self.now)
             self.lost += self.held.pop(session_id)
 
-    @rule(session_id=_SESSIONS, state=st.binary(max_size=3))
-    def set_state(self, session_id: str, state: bytes) -> None:
-        try:
-            self.queue.set_state(session_id, state, self.now)
-        except AmqpError:
-            assert not self._has(session_id)
-        else:
-            self.states[session_id] = state
+    @precondition(lambda self: self.locks)
+    @rule(state=st.binary(max_size=3), data=st.data())
+    def set_state(self, state: bytes, data: st.DataObject) -> None:
+        session_id = data.draw(st.sampled_from(sorted(self.locks)))
+        self.queue.set_state(self.locks[session_id], state, self.now)
+        self.states[session_id] = state
+
+    @precondition(lambda self: self.old)
+    @rule(data=st.data())
+    def use_a_session_that_was_lost(self, data: st.DataObject) -> None:
+        lock = data.draw(st.sampled_from(self.old))
+        with pytest.raises(AmqpError, match="session-lock-lost"):
+            self.queue.renew_session(lock, self.now)
+        with pytest.raises(AmqpError, match="session-lock-lost"):
+            self.queue.set_state(lock, b"lost", self.now)
 
     @rule(seconds=st.integers(1, 40))
     def wait(self, seconds: int) -> None:
@@ -151,6 +159,7 @@ class SessionMachine(RuleBasedStateMachine):
         self.queue.expire(self.now)
         self.lost += [token for n, held in self.held.items() if not self._has(n) for token in held]
         self.held = {name: held for name, held in self.held.items() if self._has(name)}
+        self.old += [lock for name, lock in self.locks.items() if not self._has(name)]
         self.locks = {name: lock for name, lock in self.locks.items() if self._has(name)}
 
     @invariant()
@@ -169,8 +178,8 @@ class SessionMachine(RuleBasedStateMachine):
 
     @invariant()
     def states_stay(self) -> None:
-        for session_id in self.locks:
-            assert self.queue.state(session_id, self.now) == self.states.get(session_id)
+        for session_id, lock in self.locks.items():
+            assert self.queue.state(lock, self.now) == self.states.get(session_id)
 
 
 SessionMachine.TestCase.settings = settings(max_examples=300, stateful_step_count=50, deadline=None)

@@ -116,10 +116,10 @@ def test_what_a_lost_session_held_is_given_back_and_counts() -> None:
 def test_messages_are_locked_as_long_as_their_session() -> None:
     bench = Bench()
     bench.send("a1")
-    bench.accept("a")
+    lock = bench.accept("a")
     bench.wait(20)
     _, token = bench.receive("a")
-    assert bench.queue.renew_session("a", bench.now).until == 50
+    assert bench.queue.renew_session(lock, bench.now).until == 50
     bench.wait(29)
     bench.queue.complete(token, bench.now)
     with pytest.raises(AmqpError, match="not-allowed"):
@@ -136,14 +136,47 @@ def test_an_old_lock_does_not_close_a_new_one() -> None:
     assert bench.queue.holds(new)
 
 
+def test_who_lost_a_session_to_another_can_use_it_no_more() -> None:
+    bench = Bench()
+    old = bench.accept("a")
+    bench.wait(30)
+    new = bench.accept("a")
+    bench.queue.set_state(new, b"new", bench.now)
+    for use in (
+        lambda: bench.queue.renew_session(old, bench.now),
+        lambda: bench.queue.set_state(old, b"old", bench.now),
+        lambda: bench.queue.state(old, bench.now),
+        lambda: bench.queue.check_held(old, bench.now),
+    ):
+        with pytest.raises(AmqpError, match="session-lock-lost"):
+            use()
+    assert bench.queue.state(new, bench.now) == b"new"
+
+
+def test_nothing_comes_out_of_a_session_that_is_not_locked() -> None:
+    bench = Bench()
+    bench.send("a1")
+    for take in (
+        lambda: bench.queue.receive(bench.now, "a"),
+        lambda: bench.queue.receive_and_delete(bench.now, "a"),
+        lambda: bench.queue.receive_deferred([1], bench.now, "a", delete=True),
+    ):
+        with pytest.raises(AmqpError, match="session-lock-lost"):
+            take()
+    assert bench.queue.active_count == 1
+
+
 def test_a_session_lock_may_be_dropped_early() -> None:
     bench = Bench()
     bench.send("a1")
     lock = bench.accept("a")
     bench.receive("a")
     bench.queue.drop_session_lock(lock, bench.now)
-    bench.accept("a")
-    assert bench.receive("a")[0].delivery_count == 1
+    lock = bench.accept("a")
+    message, token = bench.receive("a")
+    assert message.delivery_count == 1
+    bench.queue.drop_lock(token, bench.now)
+    assert not bench.queue.holds(lock)
 
 
 def test_a_lock_until_it_is_closed_has_no_end() -> None:
@@ -152,7 +185,7 @@ def test_a_lock_until_it_is_closed_has_no_end() -> None:
     assert lock is not None
     bench.wait(10_000)
     assert bench.queue.holds(lock)
-    bench.queue.renew_session("a", bench.now)
+    bench.queue.renew_session(lock, bench.now)
     bench.wait(10_000)
     assert bench.queue.holds(lock)
 
@@ -184,30 +217,29 @@ def test_a_deferred_message_is_received_within_its_session() -> None:
 def test_a_state_outlives_its_lock() -> None:
     bench = Bench()
     lock = bench.accept("a")
-    bench.queue.set_state("a", b"state", bench.now)
+    bench.queue.set_state(lock, b"state", bench.now)
     bench.queue.close(lock, bench.now)
     with pytest.raises(AmqpError, match="session-lock-lost"):
-        bench.queue.state("a", bench.now)
-    bench.accept("a")
-    assert bench.queue.state("a", bench.now) == b"state"
-    bench.queue.set_state("a", None, bench.now)
-    assert bench.queue.state("a", bench.now) is None
+        bench.queue.state(lock, bench.now)
+    lock = bench.accept("a")
+    assert bench.queue.state(lock, bench.now) == b"state"
+    bench.queue.set_state(lock, None, bench.now)
+    assert bench.queue.state(lock, bench.now) is None
 
 
 def test_a_state_has_a_limit() -> None:
     bench = Bench()
-    bench.accept("a")
-    bench.queue.set_state("a", bytes(256 * 1024), bench.now)
+    lock = bench.accept("a")
+    bench.queue.set_state(lock, bytes(256 * 1024), bench.now)
     with pytest.raises(AmqpError, match="argument-out-of-range"):
-        bench.queue.set_state("a", bytes(256 * 1024 + 1), bench.now)
+        bench.queue.set_state(lock, bytes(256 * 1024 + 1), bench.now)
 
 
 def test_sessions_are_listed_that_have_messages_or_a_state() -> None:
     bench = Bench()
     bench.send("a1", "a2")
     for session_id in ("b", "c"):
-        bench.accept(session_id)
-        bench.queue.set_state(session_id, b"state", bench.now)
+        bench.queue.set_state(bench.accept(session_id), b"state", bench.now)
         bench.now += 10
     bench.accept("d")
     assert bench.queue.sessions(bench.now) == ["a", "b", "c"]

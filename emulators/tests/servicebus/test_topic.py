@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from datetime import timedelta
 from typing import TYPE_CHECKING
 
@@ -95,6 +96,31 @@ def test_what_a_rule_cannot_judge_is_a_dead_letter_if_so_configured(kept: bool) 
     assert len(messages_in(entities, "events/Subscriptions/sub/$DeadLetterQueue")) == kept
 
 
+@pytest.mark.parametrize(
+    ("action", "reason"),
+    [
+        ("SET sys.MessageId = long", "com.microsoft:argument-error"),
+        ("SET copy = long + long", "HeaderSizeExceeded"),
+        ("REMOVE sys.SessionId", "Session ID is null."),
+    ],
+)
+def test_a_copy_that_a_subscription_cannot_take_is_its_dead_letter(
+    action: str, reason: str
+) -> None:
+    rules = {"r": Rule(action=Action(expression=action))}
+    entities = entities_of(
+        picky=SubscriptionProperties(requires_session=True, rules=rules),
+        plain=SubscriptionProperties(),
+    )
+    note = Note(session_id="s", properties_size=65_000, properties={"long": "x" * 300})
+    entities.topic("events").send([note, replace(note, scheduled_for=10)], 0)
+    entities.topic("events").expire(10)
+    assert len(messages_in(entities, "events/Subscriptions/plain")) == 2
+    assert ids_in(entities, "events/Subscriptions/picky") == []
+    buried = messages_in(entities, "events/Subscriptions/picky/$DeadLetterQueue")
+    assert [each.dead_letter and each.dead_letter.reason for each in buried] == [reason] * 2
+
+
 def test_a_subscription_with_sessions_buries_messages_without() -> None:
     entities = entities_of(sub=SubscriptionProperties(requires_session=True))
     entities.topic("events").send([Note("1"), Note("2", session_id="s")], 0)
@@ -138,6 +164,20 @@ def test_the_messages_of_its_subscriptions_fill_a_topic() -> None:
         topic.send([Note()], 0)
 
 
+def test_a_subscription_has_the_room_of_its_topic() -> None:
+    entities = entities_of()
+    entities.create_topic(
+        "large",
+        TopicProperties(
+            max_size_in_megabytes=200,
+            subscriptions={"sub": SubscriptionProperties(max_size_in_megabytes=1)},
+        ),
+    )
+    notes = [Note(str(number), size=90 * 1024 * 1024) for number in range(2)]
+    entities.topic("large").send(notes, 0)
+    assert ids_in(entities, "large/Subscriptions/sub") == ["0", "1"]
+
+
 # ---------------------------------------------------------------- forwarding
 
 
@@ -152,6 +192,14 @@ def test_a_queue_forwards_to_another_entity() -> None:
     entities.queues["in"].expire(10)
     assert ids_in(entities, "end") == ["1", "0"]
     assert ids_in(entities, "in") == []
+
+
+def test_what_expires_on_its_way_round_is_in_one_place() -> None:
+    queues = {"a": QueueProperties(forward_to="b"), "b": QueueProperties(forward_to="a")}
+    entities = entities_of(queues)
+    entities.queues["a"].send([Note(time_to_live=0)], 0)
+    ids = [name for queue in entities for name in [m.message_id for m in queue.messages]]
+    assert ids == ["m"]
 
 
 def test_dead_letters_are_forwarded_with_their_reason() -> None:

@@ -13,10 +13,13 @@ from local_azure.cosmos.transactions import Condition
 from local_azure.faults import Operation
 
 if TYPE_CHECKING:
+    from collections.abc import Mapping
+
     from local_azure.cosmos.account import Account
     from local_azure.cosmos.routing import Route
     from local_azure.cosmos.wire import Request
 
+_NOT_ENCODED: Final = "identity"
 _HYBRID_ROW: Final = b"\x81"
 """How a batch of the .NET SDK begins."""
 
@@ -68,6 +71,11 @@ class Call:
         return _id(self.payload)
 
 
+def activity_id_of(headers: Mapping[str, str]) -> str:
+    """What the client calls a request by, or else an id of our own."""
+    return headers.get(wire.ACTIVITY_ID) or str(uuid.uuid4())
+
+
 def _id(body: object) -> str | None:
     found = body.get("id") if isinstance(body, dict) else None
     return found if isinstance(found, str) else None
@@ -83,7 +91,7 @@ def read_call(request: Request, account: Account) -> Call:
         refusal = error
     return Call(
         request=request,
-        activity_id=request.headers.get(wire.ACTIVITY_ID) or str(uuid.uuid4()),
+        activity_id=activity_id_of(request.headers),
         route=found,
         names=account.names(found.segments),
         payload=payload,
@@ -94,6 +102,8 @@ def read_call(request: Request, account: Account) -> Call:
 def _payload(request: Request) -> Any:
     if len(request.body) > wire.MAX_REQUEST_BYTES:
         raise too_large()
+    if request.headers.get(wire.CONTENT_ENCODING, _NOT_ENCODED).lower() != _NOT_ENCODED:
+        raise bad_request("A body with a Content-Encoding is not read; send it as it is.")
     if request.body.startswith(_HYBRID_ROW):
         raise bad_request("A body in HybridRow form is not emulated; send JSON instead.")
     return strict_json.decode(request.body) if request.body else None

@@ -5,13 +5,15 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final
 
-from local_azure.cosmos.errors import bad_request
+from local_azure.cosmos import strict_json, wire
+from local_azure.cosmos.errors import bad_request, too_large
 from local_azure.cosmos.properties import NO_EXPIRY, is_ttl
 
 if TYPE_CHECKING:
     from local_azure.cosmos.partition_keys import PartitionKey
 
 MAX_ID_BYTES: Final = 1023
+SYSTEM_PROPERTIES: Final = frozenset({"_rid", "_self", "_etag", "_attachments", "_ts"})
 _FORBIDDEN_IN_IDS: Final = frozenset("/\\")
 
 
@@ -65,6 +67,20 @@ def system_properties(container_link: str, rid: str, etag: str, now: float) -> d
 def etag_of(number: int, now: float) -> str:
     """An ETag, in the service's form, that no other write has."""
     return f'"{number:08x}-0000-0100-0000-{int(now):08x}0000"'
+
+
+def check_size(document: dict[str, Any], encoded: bytes) -> None:
+    """Raises 413 for a document over the limit, which counts UTF-8 and not what the service adds.
+
+    Args:
+        document: With its system properties.
+        encoded: The same as JSON in ASCII, which is never shorter.
+    """
+    if len(encoded) <= wire.MAX_REQUEST_BYTES:
+        return
+    own = {name: value for name, value in document.items() if name not in SYSTEM_PROPERTIES}
+    if strict_json.utf8_size(own) > wire.MAX_REQUEST_BYTES:
+        raise too_large()
 
 
 def checked_document(body: object) -> dict[str, Any]:

@@ -75,6 +75,11 @@ _TEXTS: Final = MappingProxyType(
 )
 
 
+def milliseconds(seconds: float) -> int:
+    """A wait as clients are told of it."""
+    return round(seconds * 1000)
+
+
 def ordered_failure(fail: Fail) -> CosmosError:
     """The error that a fault asks for."""
     if isinstance(fail.code, str):
@@ -90,6 +95,11 @@ def ordered_failure(fail: Fail) -> CosmosError:
 def bad_request(message: str, *, sub_status: int = 0) -> CosmosError:
     """400, with a text of its own."""
     return CosmosError(400, message, sub_status=sub_status)
+
+
+def nested_too_deeply() -> CosmosError:
+    """400: a query, or a patch's condition, with more levels than can be followed."""
+    return bad_request("The query nests too deeply.")
 
 
 def wrong_signature(payload: str) -> CosmosError:
@@ -206,6 +216,16 @@ def session_not_available() -> CosmosError:
 def too_large() -> CosmosError:
     """413: over the limit of a request."""
     return CosmosError(413, "Request size is too large")
+
+
+def answer_too_large() -> CosmosError:
+    """413, sub-status 3402: over the limit of a response."""
+    return CosmosError(413, "Response size is too large", sub_status=3402)
+
+
+def unforeseen() -> CosmosError:
+    """500: a bug of the emulator, or of a condition that a fault was given in Python."""
+    return CosmosError(500, _TEXTS[500])
 
 
 def not_emulated(what: str) -> CosmosError:

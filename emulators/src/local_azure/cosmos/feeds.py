@@ -3,15 +3,22 @@
 from __future__ import annotations
 
 from email.utils import parsedate_to_datetime
-from itertools import takewhile
+from itertools import groupby
+from operator import attrgetter
 from typing import TYPE_CHECKING, Any, Final
 
 from local_azure.cosmos import strict_json, wire
 from local_azure.cosmos.charges import feed_charge
 from local_azure.cosmos.effective_partition_keys import checked_interval, effective_partition_key
-from local_azure.cosmos.errors import bad_request, not_emulated, range_gone
+from local_azure.cosmos.errors import CosmosError, bad_request, not_emulated, range_gone
 from local_azure.cosmos.items import addressed_container
-from local_azure.cosmos.paging import cut_page, page_size, position_of, token_of
+from local_azure.cosmos.paging import (
+    MAX_RESPONSE_BYTES,
+    Tokens,
+    cut_page,
+    origin_of,
+    page_size,
+)
 from local_azure.cosmos.partition_keys import partition_key_of_header, partition_of
 from local_azure.cosmos.queries import check_query, read_query
 from local_azure.cosmos.sessions import PARTITION_KEY_RANGE
@@ -48,6 +55,7 @@ class Feeds:
     def __init__(self, account: Account, now: Callable[[], float]) -> None:
         self._account = account
         self._now = now
+        self._tokens = Tokens()
 
     def list(self, call: Call) -> Response:
         """``GET docs``."""
@@ -76,14 +84,15 @@ class Feeds:
 
     def _page(self, call: Call, container: Container, select: Select) -> Response:
         request = call.request
-        after = position_of(request.headers.get(wire.CONTINUATION), request.body)
+        origin = origin_of(request, container.rid)
+        after = self._tokens.position_of(request.headers.get(wire.CONTINUATION), origin)
         found = _narrowed(self._selected(call, container), select)
         documents = ((each.sequence, each.document) for each in found)
         results = execute(select, documents, now=self._now(), after=after)
         page = cut_page(results, page_size(request))
         headers = {}
         if page.end is not None:
-            headers[wire.CONTINUATION] = token_of(page.end, request.body)
+            headers[wire.CONTINUATION] = self._tokens.token_of(page.end, origin)
         if request.says(wire.POPULATE_QUERY_METRICS):
             headers[wire.QUERY_METRICS] = _metrics(found, page.items)
         return _documents(container, page.items, headers)
@@ -159,15 +168,28 @@ def _written_since(request: Request, found: Sequence[Stored]) -> Sequence[Stored
         return found
     try:
         start = parsedate_to_datetime(date).timestamp()
-    except ValueError as error:
-        raise bad_request("The date in If-Modified-Since is not an HTTP date.") from error
+    except (ValueError, OverflowError) as error:
+        raise _not_a_date() from error
+    if not date.endswith(" GMT"):
+        raise _not_a_date()
     return [each for each in found if each.document["_ts"] >= start]
 
 
+def _not_a_date() -> CosmosError:
+    return bad_request("The date in If-Modified-Since is not an HTTP date.")
+
+
 def _whole_transactions(found: Sequence[Stored], items: int) -> Sequence[Stored]:
-    """So many, and those that were written together with the last of them."""
-    more = takewhile(lambda each: each.lsn == found[items - 1].lsn, found[items:])
-    return [*found[:items], *more]
+    """As many as are wanted and fit into a response, but whole transactions, and one at least."""
+    page: list[Stored] = []
+    size = 0
+    for _, together in groupby(found, key=attrgetter("lsn")):
+        written = [*together]
+        size += sum(len(each.encoded) for each in written)
+        if page and (len(page) >= items or size > MAX_RESPONSE_BYTES):
+            break
+        page += written
+    return page
 
 
 def _documents(container: Container, items: Iterable[bytes], headers: dict[str, Any]) -> Response:

@@ -10,22 +10,39 @@ from local_azure.cosmos.partition_keys import steps_of
 if TYPE_CHECKING:
     from collections.abc import Mapping, Sequence
 
+NOT_INDEXED: Final = "none"
+_MODES: Final = frozenset({"consistent", "lazy", NOT_INDEXED})
+_ROOTS: Final = frozenset({"/", "/*"})
 _ALWAYS_INDEXED: Final = frozenset({("id",), ("_ts",)})
 
 Path = tuple[str, ...]
 
 
 def checked_policy(policy: Mapping[str, Any]) -> Mapping[str, Any]:
-    """The policy itself, if its paths are such."""
-    composite = _list(policy.get("compositeIndexes", []))
-    entries = [entry for index in composite for entry in _list(index)]
-    for name in ("includedPaths", "excludedPaths"):
-        entries += _list(policy.get(name, []))
-    for entry in entries:
-        path = entry.get("path") if isinstance(entry, dict) else None
-        if not isinstance(path, str) or not path.startswith("/"):
-            raise bad_request("Every entry of an indexing policy has a path that starts with '/'.")
-    return policy
+    """The policy itself, if its paths are such and say what becomes of the root."""
+    for index in _list(policy.get("compositeIndexes", [])):
+        _paths(index)
+    paths = [*_paths(policy.get("includedPaths", [])), *_paths(policy.get("excludedPaths", []))]
+    if paths and _ROOTS.isdisjoint(paths):
+        raise bad_request(
+            'The special mandatory indexing path "/*" is not provided in any of the path type '
+            "sets. Please provide this path in one of the sets."
+        )
+    mode = policy.get("indexingMode", "consistent")
+    if not isinstance(mode, str) or mode.lower() not in _MODES:
+        raise bad_request("The indexingMode is 'consistent', 'lazy' or 'none'.")
+    return {**policy, "indexingMode": mode.lower()}
+
+
+def _paths(entries: object) -> list[str]:
+    return [_path(entry) for entry in _list(entries)]
+
+
+def _path(entry: object) -> str:
+    path = entry.get("path") if isinstance(entry, dict) else None
+    if not isinstance(path, str) or not path.startswith("/"):
+        raise bad_request("Every entry of an indexing policy has a path that starts with '/'.")
+    return path
 
 
 def _list(value: object) -> list[Any]:
@@ -63,7 +80,7 @@ def _composite_orders(policy: Mapping[str, Any]) -> list[list[tuple[Path, bool]]
 
 def _is_indexed(policy: Mapping[str, Any], path: Path) -> bool:
     """The longest matching path of the policy decides; what it does not name is indexed."""
-    if policy.get("indexingMode") == "none":
+    if policy.get("indexingMode") == NOT_INDEXED:
         return False
     if path in _ALWAYS_INDEXED:
         return True

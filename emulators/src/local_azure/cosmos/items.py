@@ -3,27 +3,33 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
-from local_azure.cosmos import batch, strict_json, wire
+from local_azure.cosmos import batch, wire
 from local_azure.cosmos.charges import METADATA_CHARGE, read_charge, write_charge
-from local_azure.cosmos.errors import container_recreated, ordered_failure
+from local_azure.cosmos.errors import (
+    bad_request,
+    container_recreated,
+    partition_key_mismatch,
+    partition_key_required,
+    range_gone,
+)
 from local_azure.cosmos.partition_keys import partition_key_of_header
 from local_azure.cosmos.patch import read_patch
-from local_azure.cosmos.sessions import READS, check_session
+from local_azure.cosmos.sessions import PARTITION_KEY_RANGE, READS, check_session
 from local_azure.cosmos.wire import Response
 
 if TYPE_CHECKING:
-    from collections.abc import Callable
+    from collections.abc import Callable, Sequence
 
     from local_azure.cosmos.account import Account
-    from local_azure.cosmos.batch import BatchOperation
+    from local_azure.cosmos.batch import BatchOperation, Outcome
     from local_azure.cosmos.call import Call
     from local_azure.cosmos.containers import Container
     from local_azure.cosmos.documents import Stored
-    from local_azure.cosmos.errors import CosmosError
     from local_azure.cosmos.transactions import Transaction
-    from local_azure.faults import Faults
+    from local_azure.faults import Fail, Faults
 
 
 class Items:
@@ -96,26 +102,39 @@ class Items:
     def batch(self, call: Call) -> Response:
         """``POST docs``, marked as batch."""
         operations = batch.batch_operations(call.payload)
-        outcomes = batch.execute(
-            operations,
-            self._begin(call),
-            reported=self._reported,
-            ordered=lambda operation: self._ordered(call, operation),
-        )
-        failed = any(outcome.status >= 400 for outcome in outcomes)
+        is_bulk = call.request.denies(wire.BATCH_ATOMIC)
+        outcomes = (self._in_bulk if is_bulk else self._together)(call, operations)
+        failed = any(outcome.is_failure for outcome in outcomes)
         charge = round(sum(outcome.charge for outcome in outcomes), 2)
-        minimal = _is_minimal(call)
         return Response(
             status=207 if failed else 200,
             headers={wire.REQUEST_CHARGE: str(charge or METADATA_CHARGE)},
-            body=strict_json.encode([outcome.as_json(minimal=minimal) for outcome in outcomes]),
+            body=b"[%s]" % b",".join(outcome.encoded() for outcome in outcomes),
         )
 
-    def _ordered(self, call: Call, operation: BatchOperation) -> CosmosError | None:
+    def _together(self, call: Call, operations: Sequence[BatchOperation]) -> list[Outcome]:
+        return batch.execute(
+            operations,
+            self._begin(call),
+            minimal=_is_minimal(call),
+            reported=self._reported,
+            ordered=partial(self._ordered, call),
+        )
+
+    def _in_bulk(self, call: Call, operations: Sequence[BatchOperation]) -> list[Outcome]:
+        _check_range(call)
+        return batch.execute_each(
+            operations,
+            partial(self._begin_alone, call, addressed_container(self._account, call)),
+            minimal=_is_minimal(call),
+            continues=call.request.says(wire.BATCH_CONTINUES),
+            ordered=partial(self._ordered, call),
+        )
+
+    def _ordered(self, call: Call, operation: BatchOperation) -> Fail | None:
         """The failure that a fault orders for one operation of a batch."""
         part = replace(call.operation, name=operation.name, key=operation.key)
-        fail = self._faults.failure_of(part)
-        return None if fail is None else ordered_failure(fail)
+        return self._faults.failure_of(part)
 
     def delete_partition(self, call: Call) -> Response:
         """``POST operations/partitionkeydelete``; the service takes its time over it."""
@@ -130,6 +149,18 @@ class Items:
         header = call.request.headers.get(wire.PARTITION_KEY)
         return container.begin(partition_key_of_header(header, container.properties), self._now())
 
+    def _begin_alone(
+        self, call: Call, container: Container, operation: BatchOperation
+    ) -> Transaction:
+        """Starts an operation of a bulk in its own partition, or else the request's."""
+        header, own = call.request.headers.get(wire.PARTITION_KEY), operation.partition_key
+        if own is not None and not isinstance(own, str):
+            raise bad_request("The partitionKey of an operation is a text that holds JSON.")
+        key = partition_key_of_header(header if own is None else own, container.properties)
+        if header is not None and partition_key_of_header(header, container.properties) != key:
+            raise partition_key_mismatch()
+        return container.begin(key, self._now())
+
 
 def addressed_container(account: Account, call: Call) -> Container:
     """The container that a request goes to, if it still is the one that the client means."""
@@ -140,6 +171,15 @@ def addressed_container(account: Account, call: Call) -> Container:
     if call.route.operation in READS:
         check_session(call.request.headers.get(wire.SESSION_TOKEN), container)
     return container
+
+
+def _check_range(call: Call) -> None:
+    """A bulk goes to a range, or to the partition of its header."""
+    headers = call.request.headers
+    if wire.PARTITION_KEY_RANGE_ID not in headers and wire.PARTITION_KEY not in headers:
+        raise partition_key_required()
+    if headers.get(wire.PARTITION_KEY_RANGE_ID, PARTITION_KEY_RANGE) != PARTITION_KEY_RANGE:
+        raise range_gone()
 
 
 def _written(call: Call, status: int, document: Stored) -> Response:

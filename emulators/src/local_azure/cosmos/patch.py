@@ -6,6 +6,7 @@ import re
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, Any, Final, Literal, assert_never
 
+from local_azure.cosmos.documents import SYSTEM_PROPERTIES
 from local_azure.cosmos.errors import CosmosError, bad_request
 from local_azure.cosmos.sql.functions import finite
 from local_azure.cosmos.sql.parser import parse_condition
@@ -16,7 +17,7 @@ if TYPE_CHECKING:
     from local_azure.cosmos.sql.syntax import Select
 
 MAX_OPERATIONS: Final = 10
-_UNTOUCHABLE: Final = frozenset({"id", "_rid", "_self", "_etag", "_ts", "_attachments"})
+_UNTOUCHABLE: Final = SYSTEM_PROPERTIES | {"id"}
 _INDEX: Final = re.compile(r"0|[1-9]\d{0,8}")
 _APPEND: Final = "-"
 

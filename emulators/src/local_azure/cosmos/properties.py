@@ -7,15 +7,18 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from local_azure.cosmos.errors import bad_request, not_emulated
-from local_azure.cosmos.indexing import checked_policy
+from local_azure.cosmos.indexing import NOT_INDEXED, checked_policy
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Mapping, Sequence
 
 MAX_TTL: Final = 2**31 - 1
 NO_EXPIRY: Final = -1
 _MAX_RESOURCE_ID: Final = 255
 _MAX_PARTITION_KEY_PATHS: Final = 3
+_HASH_VERSION_OF_HIERARCHIES: Final = 2
+_MAX_UNIQUE_KEYS: Final = 10
+_MAX_UNIQUE_KEY_PATHS: Final = 16
 _FORBIDDEN_IN_RESOURCE_IDS: Final = frozenset("/\\#?")
 
 DEFAULT_INDEXING_POLICY: Final[Mapping[str, Any]] = MappingProxyType(
@@ -108,12 +111,13 @@ def container_properties(database: str, body: object) -> ContainerProperties:
     _refuse_unknown(given)
     partition_key = _object(given.get("partitionKey"), "'partitionKey'")
     policy = checked_policy(_object(given.get("indexingPolicy", {}), "'indexingPolicy'"))
+    paths = _partition_key_paths(partition_key)
     return ContainerProperties(
         database=database,
         id=resource_id(body),
-        partition_key_paths=_partition_key_paths(partition_key),
-        hash_version=_hash_version(partition_key),
-        default_ttl=_default_ttl(given),
+        partition_key_paths=paths,
+        hash_version=_hash_version(partition_key, paths),
+        default_ttl=_default_ttl(given, policy),
         unique_keys=_unique_keys(_object(given.get("uniqueKeyPolicy", {}), "'uniqueKeyPolicy'")),
         indexing_policy={**DEFAULT_INDEXING_POLICY, **policy},
     )
@@ -139,22 +143,28 @@ def _partition_key_paths(partition_key: Mapping[str, Any]) -> tuple[str, ...]:
         raise bad_request(
             "The partition key has one path of kind 'Hash', or two or three of kind 'MultiHash'."
         )
+    if len({*paths}) < len(paths):
+        raise bad_request("The paths of a partition key are different ones.")
     return paths
 
 
-def _hash_version(partition_key: Mapping[str, Any]) -> int:
+def _hash_version(partition_key: Mapping[str, Any], paths: Sequence[str]) -> int:
     version = partition_key.get("version", 1)
-    if version not in (1, 2):
+    if isinstance(version, bool) or version not in (1, 2):
         raise bad_request("The partition key's version is 1 or 2.")
+    if len(paths) > 1 and version != _HASH_VERSION_OF_HIERARCHIES:
+        raise bad_request("A partition key of kind 'MultiHash' has version 2.")
     return int(version)
 
 
-def _default_ttl(given: Mapping[str, Any]) -> int | None:
+def _default_ttl(given: Mapping[str, Any], policy: Mapping[str, Any]) -> int | None:
     ttl = given.get("defaultTtl")
     if ttl is not None and not is_ttl(ttl):
         raise bad_request(
             "The input defaultTtl is invalid: it is -1 or a positive number of seconds."
         )
+    if ttl is not None and policy.get("indexingMode") == NOT_INDEXED:
+        raise bad_request("A container whose indexingMode is 'none' has no defaultTtl.")
     return ttl
 
 
@@ -162,7 +172,12 @@ def _unique_keys(policy: Mapping[str, Any]) -> tuple[tuple[str, ...], ...]:
     keys = policy.get("uniqueKeys", [])
     if not isinstance(keys, list):
         raise bad_request("'uniqueKeys' is a list.")
-    return tuple(_paths(_object(key, "A unique key")) for key in keys)
+    found = tuple(_paths(_object(key, "A unique key")) for key in keys)
+    if len(found) > _MAX_UNIQUE_KEYS:
+        raise bad_request(f"A container has at most {_MAX_UNIQUE_KEYS} unique keys.")
+    if any(len(paths) > _MAX_UNIQUE_KEY_PATHS for paths in found):
+        raise bad_request(f"A unique key has at most {_MAX_UNIQUE_KEY_PATHS} paths.")
+    return found
 
 
 def _paths(holder: Mapping[str, Any]) -> tuple[str, ...]:

@@ -8,17 +8,18 @@ from local_azure.cosmos import wire
 from local_azure.cosmos.errors import bad_request
 from local_azure.cosmos.indexing import check_order
 from local_azure.cosmos.partition_keys import steps_of
-from local_azure.cosmos.sql.execution import sums_up
 from local_azure.cosmos.sql.narrowing import path_of, possible_values
 from local_azure.cosmos.sql.parser import parse_query
+from local_azure.cosmos.sql.semantics import sums_up
 
 if TYPE_CHECKING:
     from local_azure.cosmos.properties import ContainerProperties
     from local_azure.cosmos.sql.syntax import Select
     from local_azure.cosmos.wire import Request
 
-_NARROWING: Final = (wire.PARTITION_KEY, wire.START_EPK, wire.PARTITION_KEY_RANGE_ID)
 _MAX_QUERY_CHARACTERS: Final = 256 * 1024
+_MAX_ORDER_PATHS: Final = 8
+"""As many as a composite index has at most."""
 
 
 def read_query(payload: object) -> Select:
@@ -35,7 +36,7 @@ def check_query(select: Select, request: Request, container: ContainerProperties
     """Raises 400 for what the service does not serve in this container."""
     _check_order_by(select, container)
     headers = request.headers
-    is_within = any(header in headers for header in _NARROWING)
+    is_within = any(header in headers for header in wire.NARROWING)
     if is_within or _names_partition(select, container):
         return
     if not request.says(wire.CROSS_PARTITION):
@@ -63,6 +64,8 @@ def _parameters(given: object) -> dict[str, Any]:
 
 
 def _check_order_by(select: Select, container: ContainerProperties) -> None:
+    if len(select.order_by) > _MAX_ORDER_PATHS:
+        raise bad_request(f"The query is ordered by more than {_MAX_ORDER_PATHS} paths.")
     order = []
     for each in select.order_by:
         path = path_of(each.expression, select)

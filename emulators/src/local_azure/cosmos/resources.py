@@ -8,6 +8,7 @@ from local_azure.cosmos import strict_json, wire
 from local_azure.cosmos.queries import read_query
 from local_azure.cosmos.sessions import PARTITION_KEY_RANGE
 from local_azure.cosmos.sql.execution import execute
+from local_azure.cosmos.sql.parser import MAX_JOINS
 from local_azure.cosmos.wire import Response
 
 if TYPE_CHECKING:
@@ -18,7 +19,7 @@ if TYPE_CHECKING:
 
 _QUERY_LIMITS: Final = {
     "maxSqlQueryInputLength": 262144,
-    "maxJoinsPerSqlQuery": 5,
+    "maxJoinsPerSqlQuery": MAX_JOINS,
     "maxLogicalAndPerSqlQuery": 500,
     "maxLogicalOrPerSqlQuery": 500,
     "maxUdfRefPerSqlQuery": 10,

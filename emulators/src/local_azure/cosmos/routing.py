@@ -51,6 +51,8 @@ _QUERIES: Final = MappingProxyType(
     {"create_database": "query_databases", "create_container": "query_containers"}
 )
 
+QUERY_PLAN: Final = "query_plan"
+
 OTHER: Final = "other"
 """The name of an operation on a kind of resource that the emulator does not know."""
 
@@ -115,7 +117,7 @@ def _refined(operation: str, request: Request) -> str:
 
 def _posted_to_documents(request: Request) -> str:
     for header, operation in (
-        (wire.IS_QUERY_PLAN, "query_plan"),
+        (wire.IS_QUERY_PLAN, QUERY_PLAN),
         (wire.IS_QUERY, "query"),
         (wire.IS_BATCH, "batch"),
         (wire.IS_UPSERT, "upsert"),

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import copy
+import logging
 from collections.abc import Iterable, Mapping
 from contextlib import AsyncExitStack
 from typing import TYPE_CHECKING, Any, Final, Self, assert_never
@@ -11,9 +12,10 @@ from typing import TYPE_CHECKING, Any, Final, Self, assert_never
 from aiohttp import web
 
 from local_azure.clock import Clock
-from local_azure.cosmos.errors import ordered_failure
+from local_azure.cosmos.call import activity_id_of
+from local_azure.cosmos.errors import ordered_failure, unforeseen
 from local_azure.cosmos.properties import ContainerProperties
-from local_azure.cosmos.service import EMULATOR_KEY, Service
+from local_azure.cosmos.service import EMULATOR_KEY, Service, refusal
 from local_azure.cosmos.wire import MAX_REQUEST_BYTES, Request
 from local_azure.events import Event, EventLog
 from local_azure.faults import Delay, Drop, Fail, Faults, Hang, Lapse, Overtake
@@ -28,7 +30,12 @@ if TYPE_CHECKING:
     from local_azure.cosmos.wire import Response
 
 _SECONDS_FOR_LAST_ANSWERS: Final = 0.2
-"""How long a stop waits for requests under way, such as those that hang by order."""
+"""How long a stop waits for requests under way."""
+
+_MAX_HEADER_BYTES: Final = 64 * 1024
+"""Of one header, or of the first line; escaped, a partition key takes six times its bytes."""
+
+_LOG: Final = logging.getLogger(__name__)
 
 
 class LocalCosmos:
@@ -40,8 +47,8 @@ class LocalCosmos:
         host: Address to listen on.
         port: Port to listen on; 0 takes a free one.
         tls: Whether to listen for https, with a certificate made for this run; needs the
-            extra ``tls``. SDKs check no certificate of a loopback address, and send tokens
-            of Entra ID over https alone.
+            extra ``tls``. SDKs check no certificate of ``localhost`` and ``127.0.0.1``, but
+            of every other address, and send tokens of Entra ID over https alone.
         clock: The time that ``_ts`` and expiry go by.
         faults: What goes wrong on order.
         events: Where each request is logged, under its operation's name.
@@ -57,7 +64,7 @@ class LocalCosmos:
         key: The account's master key.
 
     Raises:
-        ValueError: A container cannot be created.
+        ValueError: A container cannot be created, or a fault given could never strike.
     """
 
     def __init__(  # noqa: PLR0913  (each is a setting of its own)
@@ -89,6 +96,7 @@ class LocalCosmos:
             faults=self.faults,
         )
         self._listening = AsyncExitStack()
+        self._waiting: set[asyncio.Future[web.StreamResponse]] = set()
 
     @property
     def endpoint(self) -> str:
@@ -112,27 +120,46 @@ class LocalCosmos:
     async def __aenter__(self) -> Self:
         """Starts to listen."""
         tls = await asyncio.to_thread(_tls_context, self._host) if self._tls else None
-        runner = web.ServerRunner(
-            web.Server(self._answer, access_log=None), shutdown_timeout=_SECONDS_FOR_LAST_ANSWERS
+        server = web.Server(
+            self._answer,
+            handler_cancellation=True,
+            access_log=None,
+            auto_decompress=False,
+            max_line_size=_MAX_HEADER_BYTES,
+            max_field_size=_MAX_HEADER_BYTES,
         )
+        runner = web.ServerRunner(server, shutdown_timeout=_SECONDS_FOR_LAST_ANSWERS)
         self._port = await self._listening.enter_async_context(
             listening(runner, self._host, self._port, tls)
         )
         return self
 
     async def __aexit__(self, *_: object) -> None:
-        """Stops to listen and closes every connection."""
+        """Stops to listen, gives up what hangs or is late, and closes every connection."""
+        waiting = tuple(self._waiting)
+        for each in waiting:
+            each.cancel()
         await self._listening.aclose()
+        await asyncio.gather(*waiting, return_exceptions=True)
 
     async def _answer(self, http: web.BaseRequest) -> web.StreamResponse:
+        """Answers whatever happens; cancelled when the client leaves."""
+        try:
+            return await self._answered(http)
+        except Exception:  # noqa: BLE001  (a bug, or a fault's condition that raises)
+            activity_id = activity_id_of(http.headers)
+            _LOG.exception("%s %s failed (activity %s)", http.method, http.raw_path, activity_id)
+            return _written(refusal(unforeseen(), activity_id))
+
+    async def _answered(self, http: web.BaseRequest) -> web.StreamResponse:
         call = self._service.read(await _received(http))
         action = self.faults.strike(call.operation)
         match action:
             case None | Lapse() | Overtake():  # these are about messages
                 return self._performed(call)
             case Delay():
-                await asyncio.sleep(action.seconds)
-                return self._performed(call)
+                late = asyncio.create_task(self._performed_late(call, action.seconds))
+                return await asyncio.shield(self._kept(late))
             case Fail():
                 return self._failed(call, action)
             case Drop():
@@ -142,9 +169,22 @@ class LocalCosmos:
             case Hang():
                 self._apply(call, action)
                 self._log(call, "hung")
-                return await _never()
+                return await self._kept(asyncio.get_running_loop().create_future())
             case _:
                 assert_never(action)
+
+    def _kept(
+        self, waiting: asyncio.Future[web.StreamResponse]
+    ) -> asyncio.Future[web.StreamResponse]:
+        """Something that is waited for, to be given up when the emulator stops."""
+        self._waiting.add(waiting)
+        waiting.add_done_callback(self._waiting.discard)
+        return waiting
+
+    async def _performed_late(self, call: Call, seconds: float) -> web.StreamResponse:
+        """Carries out an operation late, whether or not its client is still there."""
+        await asyncio.sleep(seconds)
+        return self._performed(call)
 
     def _performed(self, call: Call) -> web.Response:
         response = self._service.perform(call)
@@ -222,9 +262,3 @@ def _cut(http: web.BaseRequest) -> web.Response:
     if http.transport is not None:
         http.transport.close()
     return web.Response()
-
-
-async def _never() -> web.StreamResponse:
-    """Waits until the server stops."""
-    answer: asyncio.Future[web.StreamResponse] = asyncio.get_running_loop().create_future()
-    return await answer

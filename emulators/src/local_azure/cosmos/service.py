@@ -10,20 +10,26 @@ from urllib.parse import quote
 from local_azure.cosmos import strict_json, wire
 from local_azure.cosmos.account import Account
 from local_azure.cosmos.authorization import authorize
+from local_azure.cosmos.batch import PARTS
 from local_azure.cosmos.call import read_call
 from local_azure.cosmos.charges import METADATA_CHARGE
 from local_azure.cosmos.conflicts import Conflicts
-from local_azure.cosmos.errors import CosmosError, bad_request, not_emulated
+from local_azure.cosmos.errors import (
+    CosmosError,
+    milliseconds,
+    nested_too_deeply,
+    not_emulated,
+)
 from local_azure.cosmos.feeds import Feeds
 from local_azure.cosmos.items import Items
 from local_azure.cosmos.resources import Resources
-from local_azure.cosmos.routing import OTHER
+from local_azure.cosmos.routing import OTHER, QUERY_PLAN
 from local_azure.cosmos.sessions import PARTITION_KEY_RANGE, session_token
 from local_azure.cosmos.wire import Response
-from local_azure.faults import Faults
+from local_azure.faults import Delay, Drop, Fail, Faults, Hang, Targets
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable, Mapping
+    from collections.abc import Callable, Iterable, Mapping, Set
 
     from local_azure.cosmos.batch import Reported
     from local_azure.cosmos.call import Call
@@ -52,7 +58,7 @@ class Service:
         faults: What befalls single operations of a batch.
 
     Raises:
-        ValueError: A container cannot be created.
+        ValueError: A container cannot be created, or a fault given could never strike.
     """
 
     def __init__(
@@ -70,12 +76,14 @@ class Service:
         self._account = Account(now, expired_ids)
         for properties in containers:
             self._add(properties)
+        faults = faults or Faults()
         self._operations = _operations(
-            Items(self._account, now, failed_batch_reports, faults or Faults()),
+            Items(self._account, now, failed_batch_reports, faults),
             Feeds(self._account, now),
             Resources(self._account, now),
             Conflicts(self._account),
         )
+        faults.aim_at(_targets({*self._operations, QUERY_PLAN, OTHER}))
 
     def _add(self, properties: ContainerProperties) -> None:
         try:
@@ -100,19 +108,13 @@ class Service:
         except CosmosError as error:
             return self.refuse(call, error)
         except RecursionError:
-            return self.refuse(call, bad_request("The query nests too deeply."))
+            return self.refuse(call, nested_too_deeply())
         return self._completed(call, response)
 
     def refuse(self, call: Call, error: CosmosError) -> Response:
         """Answers an operation with an error."""
-        headers = {wire.SUB_STATUS: str(error.sub_status)}
-        if error.retry_after is not None:
-            headers[wire.RETRY_AFTER_MS] = str(round(error.retry_after * 1000))
-        message = f"{error.message}\r\nActivityId: {call.activity_id}"
-        body = strict_json.encode({"code": error.code, "message": message})
-        body = b"" if error.status == 304 else body
-        response = Response(status=error.status, headers=headers, body=body)
-        return self._completed(call, response)
+        response = refusal(error, call.activity_id)
+        return replace(response, headers=dict(response.headers) | self._session(call))
 
     def documents(self, database: str, container: str) -> list[Stored]:
         """A container's documents that have not expired; `KeyError` if there is no container."""
@@ -131,13 +133,8 @@ class Service:
         return operation(call)
 
     def _completed(self, call: Call, response: Response) -> Response:
-        common = {
-            wire.CONTENT_TYPE: "application/json",
-            wire.REQUEST_CHARGE: str(METADATA_CHARGE),
-            "x-ms-serviceversion": "version=2.14.0.0",
-        }
-        headers = common | dict(response.headers) | self._session(call)
-        return replace(response, headers=headers | {wire.ACTIVITY_ID: call.activity_id})
+        headers = _common_headers(call.activity_id) | dict(response.headers)
+        return replace(response, headers=headers | self._session(call))
 
     def _session(self, call: Call) -> dict[str, str]:
         """What clients read the session from; errors of item operations carry it too."""
@@ -154,6 +151,29 @@ class Service:
             wire.PARTITION_KEY_RANGE_ID: PARTITION_KEY_RANGE,
             wire.SESSION_TOKEN: session_token(container),
         }
+
+
+def refusal(error: CosmosError, activity_id: str) -> Response:
+    """The answer to a request that ends with an error, apart from its session."""
+    headers = {wire.SUB_STATUS: str(error.sub_status)}
+    if error.retry_after is not None:
+        headers[wire.RETRY_AFTER_MS] = str(milliseconds(error.retry_after))
+    message = f"{error.message}\r\nActivityId: {activity_id}"
+    body = strict_json.encode({"code": error.code, "message": message})
+    return Response(
+        status=error.status,
+        headers=_common_headers(activity_id) | headers,
+        body=b"" if error.status == 304 else body,
+    )
+
+
+def _common_headers(activity_id: str) -> dict[str, str]:
+    return {
+        wire.ACTIVITY_ID: activity_id,
+        wire.CONTENT_TYPE: "application/json",
+        wire.REQUEST_CHARGE: str(METADATA_CHARGE),
+        "x-ms-serviceversion": "version=2.14.0.0",
+    }
 
 
 def _operations(
@@ -189,6 +209,12 @@ def _operations(
         "query": feeds.query,
         "change_feed": feeds.change_feed,
     }
+
+
+def _targets(operations: Set[str]) -> Targets:
+    """A part of a batch has no answer of its own that could fail to come or be late."""
+    wholes = dict.fromkeys(operations, frozenset({Drop, Delay, Hang, Fail}))
+    return Targets(operations=wholes | dict.fromkeys(PARTS, frozenset({Fail})), code=int)
 
 
 def _described(call: Call) -> str:

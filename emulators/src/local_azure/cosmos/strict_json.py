@@ -22,14 +22,26 @@ def decode(body: bytes | str) -> Any:
         value = json.loads(text, parse_constant=_no_constant, parse_int=_int, parse_float=_double)
     except (ValueError, RecursionError) as error:
         raise _refusal() from error
-    if text.count("{") + text.count("[") > MAX_DEPTH and _depth(value) > MAX_DEPTH:
-        raise bad_request(f"The input content is invalid: it nests deeper than {MAX_DEPTH} levels.")
+    if text.count("{") + text.count("[") > MAX_DEPTH:
+        check_depth(value)
     return value
+
+
+def check_depth(value: object) -> None:
+    """Raises 400 if a value nests deeper than the service allows."""
+    if _depth(value) > MAX_DEPTH:
+        raise bad_request(f"The input content is invalid: it nests deeper than {MAX_DEPTH} levels.")
 
 
 def encode(value: object) -> bytes:
     """Writes one JSON value."""
     return json.dumps(value, separators=(",", ":")).encode()
+
+
+def utf8_size(value: object) -> int:
+    """Bytes of a value as JSON in UTF-8, as the service counts them."""
+    text = json.dumps(value, separators=(",", ":"), ensure_ascii=False)
+    return len(text.encode(errors="surrogatepass"))
 
 
 def _no_constant(_: str) -> NoReturn:

@@ -6,7 +6,13 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
 
 from local_azure.cosmos import errors, strict_json
-from local_azure.cosmos.documents import Stored, checked_document, etag_of, system_properties
+from local_azure.cosmos.documents import (
+    Stored,
+    check_size,
+    checked_document,
+    etag_of,
+    system_properties,
+)
 from local_azure.cosmos.partition_keys import partition_key_of_document, value_at
 from local_azure.cosmos.resource_ids import document_rid
 from local_azure.cosmos.sql.execution import meets
@@ -59,8 +65,7 @@ class Transaction:
     def create(self, body: object) -> Stored:
         """Adds a document whose id is free."""
         document = self._admitted(body)
-        if self._find(document["id"]) is not None or self._lingers(document["id"]):
-            raise errors.conflict()
+        self._check_free(document["id"])
         return self._write(document, None)
 
     def read(self, document_id: str, condition: Condition = UNCONDITIONAL) -> Stored:
@@ -77,8 +82,7 @@ class Transaction:
         found = self._get(document_id)
         condition.check_write(found)
         if document["id"] != document_id:
-            if self._find(document["id"]) is not None:
-                raise errors.conflict()
+            self._check_free(document["id"])
             self._changes[document_id] = None
         return self._write(document, found)
 
@@ -98,6 +102,7 @@ class Transaction:
             raise errors.precondition_failed()
         body = strict_json.decode(found.encoded)
         patch.apply(body)
+        strict_json.check_depth(body)
         return self._write(self._admitted(body), found)
 
     def delete(self, document_id: str, condition: Condition = UNCONDITIONAL) -> Stored:
@@ -130,6 +135,10 @@ class Transaction:
         found = self._partition.get(document_id)
         return found if found is not None and self._is_alive(found) else None
 
+    def _check_free(self, document_id: str) -> None:
+        if self._find(document_id) is not None or self._lingers(document_id):
+            raise errors.conflict()
+
     def _lingers(self, document_id: str) -> bool:
         """Whether an expired document still takes up its id."""
         is_there = document_id in self._partition and document_id not in self._changes
@@ -145,9 +154,11 @@ class Transaction:
         rid = document_rid(self.container.rid, sequence)
         etag = etag_of(number, self.now)
         document = body | system_properties(self.container.link, rid, etag, self.now)
+        encoded = strict_json.encode(document)
+        check_size(document, encoded)
         written = Stored(
             document=document,
-            encoded=strict_json.encode(document),
+            encoded=encoded,
             key=self.key,
             sequence=sequence,
             lsn=self.container.lsn + 1,

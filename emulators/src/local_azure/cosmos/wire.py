@@ -13,7 +13,10 @@ MAX_REQUEST_BYTES: Final = 2 * 1024 * 1024
 
 ACTIVITY_ID: Final = "x-ms-activity-id"
 ALT_CONTENT_PATH: Final = "x-ms-alt-content-path"
+BATCH_ATOMIC: Final = "x-ms-cosmos-batch-atomic"
+BATCH_CONTINUES: Final = "x-ms-cosmos-batch-continue-on-error"
 CHANGE_FEED: Final = "a-im"
+CONTENT_ENCODING: Final = "content-encoding"
 CONTENT_TYPE: Final = "content-type"
 CONTINUATION: Final = "x-ms-continuation"
 CROSS_PARTITION: Final = "x-ms-documentdb-query-enablecrosspartition"
@@ -42,6 +45,9 @@ SESSION_TOKEN: Final = "x-ms-session-token"  # noqa: S105  (the name of a header
 START_EPK: Final = "x-ms-start-epk"
 SUB_STATUS: Final = "x-ms-substatus"
 
+NARROWING: Final = (PARTITION_KEY, PARTITION_KEY_RANGE_ID, START_EPK)
+"""Headers of which each asks for a part of a container."""
+
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Request:
@@ -64,6 +70,10 @@ class Request:
     def says(self, header: str) -> bool:
         """Whether a yes-or-no header is there and says yes."""
         return self.headers.get(header, "").lower() == "true"
+
+    def denies(self, header: str) -> bool:
+        """Whether a yes-or-no header is there and says no."""
+        return self.headers.get(header, "").lower() == "false"
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

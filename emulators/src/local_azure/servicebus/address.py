@@ -5,6 +5,8 @@ from __future__ import annotations
 from dataclasses import dataclass
 from urllib.parse import urlsplit
 
+from local_azure.servicebus.amqp.errors import AmqpError
+
 _MANAGEMENT = "/$management"
 
 
@@ -22,8 +24,12 @@ class Address:
 
     @classmethod
     def parse(cls, text: str) -> Address:
-        """Reads a path, or a URL that has one."""
-        path = (urlsplit(text).path if "://" in text else text).strip("/")
+        """Reads a path, or a URL that has one.
+
+        Raises:
+            AmqpError: It is a URL that cannot be read.
+        """
+        path = (_path_of(text) if "://" in text else text).strip("/")
         if path.lower().endswith(_MANAGEMENT):
             return cls(entity=path[: -len(_MANAGEMENT)], management=True)
         return cls(entity=path)
@@ -37,3 +43,10 @@ class Address:
     def path(self) -> str:
         """The whole path in the namespace."""
         return self.entity + (_MANAGEMENT if self.management else "")
+
+
+def _path_of(url: str) -> str:
+    try:
+        return urlsplit(url).path
+    except ValueError as error:
+        raise AmqpError("amqp:invalid-field", f"The address is no URL: {error}.") from error

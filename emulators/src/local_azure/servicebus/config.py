@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 import json
-import re
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from local_azure.servicebus import config_tables as tables
+from local_azure.servicebus.forwarding import check_forwarding
+from local_azure.servicebus.names import (
+    check_entity_name,
+    check_rule_name,
+    check_subscription_name,
+)
 from local_azure.servicebus.properties import (
     QueueProperties,
     SubscriptionProperties,
@@ -16,28 +21,35 @@ from local_azure.servicebus.properties import (
 from local_azure.servicebus.rules import DEFAULT_RULES, Rule
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterator, Mapping
+    from collections.abc import Callable, Iterator, Mapping, Sequence
     from pathlib import Path
 
 _T = TypeVar("_T")
-ENTITY_NAME = re.compile(r"[A-Za-z0-9](?:[\w./~-]{0,258}[A-Za-z0-9])?", re.ASCII)
-PART_NAME = re.compile(r"[A-Za-z0-9_$](?:[\w.-]{0,48}\w)?", re.ASCII)
 
 
 class ConfigError(ValueError):
     """The configuration cannot be used; the text lists everything that is wrong with it."""
 
-    def __init__(self, problems: list[str]) -> None:
+    def __init__(self, problems: Sequence[str]) -> None:
         super().__init__("\n".join(problems))
         self.problems = tuple(problems)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Config:
-    """The entities of a namespace."""
+    """The entities of a namespace.
+
+    Raises:
+        ConfigError: A name is none or is there twice, or something cannot forward as it shall.
+    """
 
     queues: Mapping[str, QueueProperties] = field(default_factory=dict)
     topics: Mapping[str, TopicProperties] = field(default_factory=dict)
+
+    def __post_init__(self) -> None:
+        """Refuses entities that cannot be together."""
+        if problems := _problems(self.queues, self.topics):
+            raise ConfigError(problems)
 
     @classmethod
     def load(cls, path: Path) -> Config:
@@ -57,11 +69,10 @@ class Config:
             raise ConfigError([f"not JSON: {error}"]) from error
         reader = _Reader()
         namespace = reader.namespace(document)
-        config = cls(queues=reader.queues(namespace), topics=reader.topics(namespace))
-        reader.check(config)
+        queues, topics = reader.queues(namespace), reader.topics(namespace)
         if reader.problems:
-            raise ConfigError(reader.problems)
-        return config
+            raise ConfigError([*reader.problems, *_problems(queues, topics)])
+        return cls(queues=queues, topics=topics)
 
 
 class _Reader:
@@ -82,40 +93,41 @@ class _Reader:
 
     def queues(self, namespace: dict[str, object]) -> dict[str, QueueProperties]:
         """The queues by name."""
-        return self._named("queue", "Queues", namespace, ENTITY_NAME, self._queue)
+        return self._named("queue", "Queues", namespace, check_entity_name, self._queue)
 
     def topics(self, namespace: dict[str, object]) -> dict[str, TopicProperties]:
         """The topics by name."""
-        return self._named("topic", "Topics", namespace, ENTITY_NAME, self._topic)
-
-    def check(self, config: Config) -> None:
-        """Finds names that are used twice, and forwarding that leads nowhere."""
-        names = [name.lower() for name in (*config.queues, *config.topics)]
-        both = sorted({name for name in names if names.count(name) > 1})
-        self.problems += [f"{name!r} is both a queue and a topic" for name in both]
-        for where, properties in _queues_in(config):
-            for name in (properties.forward_to, properties.forward_dead_lettered_messages_to):
-                if name and name.lower() not in names:
-                    self.problems.append(
-                        f"{where}: it cannot forward to {name!r}, which is not there"
-                    )
+        return self._named("topic", "Topics", namespace, check_entity_name, self._topic)
 
     # ------------------------------------------------------------ entities
 
     def _queue(self, where: str, entry: dict[str, object]) -> QueueProperties:
-        return QueueProperties(**self._properties(where, entry, tables.QUEUE))
+        return self._made(QueueProperties, where, self._properties(where, entry, tables.QUEUE))
 
     def _topic(self, where: str, entry: dict[str, object]) -> TopicProperties:
         subscriptions = self._named(
-            f"{where}: subscription", "Subscriptions", entry, PART_NAME, self._subscription
+            f"{where}: subscription",
+            "Subscriptions",
+            entry,
+            check_subscription_name,
+            self._subscription,
         )
         properties = self._properties(where, entry, tables.TOPIC)
         return TopicProperties(subscriptions=subscriptions, **properties)
 
     def _subscription(self, where: str, entry: dict[str, object]) -> SubscriptionProperties:
-        rules = self._named(f"{where}: rule", "Rules", entry, PART_NAME, self._rule)
+        rules = self._named(f"{where}: rule", "Rules", entry, check_rule_name, self._rule)
         properties = self._properties(where, entry, tables.SUBSCRIPTION)
-        return SubscriptionProperties(rules=rules or DEFAULT_RULES, **properties)
+        properties["rules"] = rules or DEFAULT_RULES
+        return self._made(SubscriptionProperties, where, properties)
+
+    def _made(self, kind: Callable[..., _T], where: str, properties: dict[str, Any]) -> _T:
+        """The properties together, or without them where they do not go together."""
+        try:
+            return kind(**properties)
+        except ValueError as error:
+            self.problems.append(f"{where}: {error}")
+            return kind()
 
     def _rule(self, where: str, entry: dict[str, object]) -> Rule:
         properties = self._object(entry.get("Properties", {}), f"{where}: Properties")
@@ -130,7 +142,7 @@ class _Reader:
         kind: str,
         key: str,
         owner: dict[str, object],
-        names: re.Pattern[str],
+        check_name: Callable[[object], None],
         read: Callable[[str, dict[str, object]], _T],
     ) -> dict[str, _T]:
         """The entries of a list by their names, which must be sound and different."""
@@ -138,9 +150,13 @@ class _Reader:
         for index, value in enumerate(self._array(owner.get(key) or [], key)):
             entry = self._object(value, f"{key}[{index}]")
             name = entry.get("Name")
-            if not isinstance(name, str) or not names.fullmatch(name):
-                self.problems.append(f"{key}[{index}].Name: {name!r} is no name of a {kind}")
-            elif name.lower() in map(str.lower, found):
+            try:
+                check_name(name)
+            except ValueError as error:
+                self.problems.append(f"{key}[{index}].Name: {error}")
+                continue
+            name = str(name)
+            if name.lower() in map(str.lower, found):
                 self.problems.append(f"{kind} {name!r} is there twice")
             else:
                 found[name] = read(f"{kind} {name!r}", entry)
@@ -177,9 +193,47 @@ class _Reader:
         return []
 
 
-def _queues_in(config: Config) -> Iterator[tuple[str, QueueProperties]]:
-    for name, queue in config.queues.items():
-        yield f"queue {name!r}", queue
-    for topic, properties in config.topics.items():
+def _problems(
+    queues: Mapping[str, QueueProperties], topics: Mapping[str, TopicProperties]
+) -> list[str]:
+    """Names that are none or used twice, and forwarding that leads nowhere."""
+    checked = _names_in(queues, topics)
+    if problems := [text for check, name in checked if (text := _refusal(check, name))]:
+        return problems
+    names = [str(name).lower() for name in (*queues, *topics)]
+    twice = sorted({name for name in names if names.count(name) > 1})
+    problems = [f"{name!r} is the name of several queues or topics" for name in twice]
+    for where, path, properties in _queues_in(queues, topics):
+        if text := _refusal(check_forwarding, path, properties, names.__contains__):
+            problems.append(f"{where}: {text}")
+    return problems
+
+
+def _refusal(check: Callable[..., None], *what: object) -> str | None:
+    try:
+        check(*what)
+    except ValueError as error:
+        return str(error)
+    return None
+
+
+def _names_in(
+    queues: Mapping[str, QueueProperties], topics: Mapping[str, TopicProperties]
+) -> Iterator[tuple[Callable[[object], None], object]]:
+    for name in (*queues, *topics):
+        yield check_entity_name, name
+    for topic in topics.values():
+        for subscription, its in topic.subscriptions.items():
+            yield check_subscription_name, subscription
+            for rule in its.rules:
+                yield check_rule_name, rule
+
+
+def _queues_in(
+    queues: Mapping[str, QueueProperties], topics: Mapping[str, TopicProperties]
+) -> Iterator[tuple[str, str, QueueProperties]]:
+    for name, queue in queues.items():
+        yield f"queue {name!r}", name, queue
+    for topic, properties in topics.items():
         for name, subscription in properties.subscriptions.items():
-            yield f"topic {topic!r}: subscription {name!r}", subscription
+            yield f"topic {topic!r}: subscription {name!r}", topic, subscription

@@ -3,69 +3,38 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, Any, TypeAlias
+from typing import Any, TypeAlias
 
+from local_azure.servicebus.checks import FROM_CONFIG, flag, optional_name
 from local_azure.servicebus.durations import parse_duration
 from local_azure.servicebus.fields import SYSTEM_PROPERTIES
 from local_azure.servicebus.rule_sql.action import Action
 from local_azure.servicebus.rules import CorrelationFilter, Filter, Rule, SqlFilter
 
-if TYPE_CHECKING:
-    from datetime import timedelta
-
 Table: TypeAlias = Mapping[str, tuple[str, Callable[[object], Any]]]
 """By the name of a property: our field, and how its value is read; ``ValueError`` if it cannot."""
 
 
-def _duration(shortest: str, longest: str) -> Callable[[object], timedelta]:
-    low, high = parse_duration(shortest), parse_duration(longest)
-
-    def read(value: object) -> timedelta:
-        duration = parse_duration(value)
-        if not low <= duration <= high:
-            raise ValueError(f"{value} is not within {shortest} to {longest}")
-        return duration
-
-    return read
+def _duration(name: str) -> tuple[str, Callable[[object], Any]]:
+    return name, lambda value: FROM_CONFIG[name].checked(parse_duration(value))
 
 
-def _count(value: object) -> int:
-    if type(value) is not int or not 1 <= value <= 10:
-        raise ValueError(f"{value!r} is not within 1 to 10")
-    return value
-
-
-def _flag(value: object) -> bool:
-    if type(value) is not bool:
-        raise ValueError(f"{value!r} is neither true nor false")
-    return value
-
-
-def _name(value: object) -> str | None:
-    if not isinstance(value, str):
-        raise ValueError(f"{value!r} is no name")
-    return value or None
-
-
-_LIFETIME = ("default_message_time_to_live", _duration("PT5M", "PT1H"))
+_LIFETIME = _duration("default_message_time_to_live")
 
 TOPIC: Table = {
     "DefaultMessageTimeToLive": _LIFETIME,
-    "RequiresDuplicateDetection": ("requires_duplicate_detection", _flag),
-    "DuplicateDetectionHistoryTimeWindow": (
-        "duplicate_detection_history_time_window",
-        _duration("PT5S", "PT5M"),
-    ),
+    "RequiresDuplicateDetection": ("requires_duplicate_detection", flag),
+    "DuplicateDetectionHistoryTimeWindow": _duration("duplicate_detection_history_time_window"),
 }
 
 SUBSCRIPTION: Table = {
     "DefaultMessageTimeToLive": _LIFETIME,
-    "LockDuration": ("lock_duration", _duration("PT5S", "PT5M")),
-    "MaxDeliveryCount": ("max_delivery_count", _count),
-    "DeadLetteringOnMessageExpiration": ("dead_lettering_on_message_expiration", _flag),
-    "RequiresSession": ("requires_session", _flag),
-    "ForwardTo": ("forward_to", _name),
-    "ForwardDeadLetteredMessagesTo": ("forward_dead_lettered_messages_to", _name),
+    "LockDuration": _duration("lock_duration"),
+    "MaxDeliveryCount": ("max_delivery_count", FROM_CONFIG["max_delivery_count"].checked),
+    "DeadLetteringOnMessageExpiration": ("dead_lettering_on_message_expiration", flag),
+    "RequiresSession": ("requires_session", flag),
+    "ForwardTo": ("forward_to", optional_name),
+    "ForwardDeadLetteredMessagesTo": ("forward_dead_lettered_messages_to", optional_name),
 }
 
 QUEUE: Table = {**TOPIC, **SUBSCRIPTION}

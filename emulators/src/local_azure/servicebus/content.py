@@ -6,12 +6,13 @@ broker's, and a dead letter two application properties.
 
 from __future__ import annotations
 
+import struct
 from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING
 
 from local_azure.servicebus.amqp.decoding import map_entries
 from local_azure.servicebus.amqp.encoding import encode, encode_map
-from local_azure.servicebus.amqp.errors import DecodeError
+from local_azure.servicebus.amqp.errors import AmqpError, DecodeError
 from local_azure.servicebus.amqp.message import (
     APPLICATION_PROPERTIES,
     DELIVERY_ANNOTATIONS,
@@ -25,7 +26,7 @@ from local_azure.servicebus.amqp.message import (
     section,
     split,
 )
-from local_azure.servicebus.amqp.types import Int, Long, Symbol, Timestamp
+from local_azure.servicebus.amqp.types import Int, Long, Symbol, Timestamp, UInt
 from local_azure.servicebus.fields import Fields
 
 if TYPE_CHECKING:
@@ -84,6 +85,8 @@ class WireContent:
         header = Header.of(sections)
         ttl = header.time_to_live
         properties = _properties(sections)
+        for descriptor in (DELIVERY_ANNOTATIONS, APPLICATION_PROPERTIES):
+            _map(sections, descriptor)
         return cls(
             message_id=_text(properties, "MessageId"),
             session_id=_text(properties, "SessionId"),
@@ -125,7 +128,20 @@ class WireContent:
         )
 
     def changed(self, changes: Changes) -> WireContent:
-        """The same message with other properties."""
+        """The same message with other properties; raises `AmqpError` if it cannot have them."""
+        try:
+            return self._changed(changes)
+        except (TypeError, ValueError, struct.error) as error:
+            text = f"A property cannot have the value that it is given: {error}."
+            raise AmqpError("com.microsoft:argument-error", text) from error
+
+    def lasting(self, seconds: float) -> WireContent:
+        """The same message with another time to live."""
+        ttl = UInt(round(seconds * 1000))
+        header = replace(self.header, time_to_live=ttl)
+        return replace(self, time_to_live=seconds, header=header)
+
+    def _changed(self, changes: Changes) -> WireContent:
         values = dict(self.sections.values)
         properties = _properties(self.sections)
         if changes.system:
@@ -149,6 +165,15 @@ def _properties(sections: Sections) -> list[object]:
     return [*listed, *[None] * (_PROPERTY_COUNT - len(listed))]
 
 
+def _map(sections: Sections, descriptor: int) -> dict[object, object]:
+    """A section that is a map; raises `DecodeError` where a key or value could not be handed on."""
+    values = sections.decoded(descriptor, dict)
+    for key in values:
+        if not isinstance(key, str | int):
+            raise DecodeError("a key is neither text nor a number")
+    return values
+
+
 def _text(properties: list[object], name: str) -> str | None:
     value = properties[_PROPERTY_INDEXES[name]]
     return None if value is None else str(value)
@@ -156,14 +181,7 @@ def _text(properties: list[object], name: str) -> str | None:
 
 def _scheduled_for(sections: Sections, clock: Clock) -> float | None:
     """When the message becomes active by the emulator's clock; clients go by the machine's."""
-    for descriptor in (DELIVERY_ANNOTATIONS, APPLICATION_PROPERTIES):
-        _entries(sections.values.get(descriptor), ())  # refuses what could not be delivered later
-    if not any(
-        key == _SCHEDULED
-        for key, _ in map_entries(sections.values.get(MESSAGE_ANNOTATIONS, _EMPTY_MAP), 0)
-    ):
-        return None
-    value = sections.decoded(MESSAGE_ANNOTATIONS, dict)[_SCHEDULED]
+    value = _map(sections, MESSAGE_ANNOTATIONS).get(_SCHEDULED)
     if not isinstance(value, Timestamp | None):
         raise DecodeError(f"{_SCHEDULED} is not a timestamp")
     return None if value is None else value / 1000 - clock.on_wall(0)

@@ -20,10 +20,17 @@ def parse_duration(text: object) -> timedelta:
     parsed = _DURATION.fullmatch(text) if isinstance(text, str) else None
     if parsed is None:
         raise ValueError(f"{text!r} is no ISO 8601 duration")
-    return timedelta(**{unit: float(n) for unit, n in parsed.groupdict().items() if n})
+    try:
+        return timedelta(**{unit: float(n) for unit, n in parsed.groupdict().items() if n})
+    except OverflowError as error:
+        raise ValueError(f"{text!r} is longer than any duration") from error
 
 
 def format_duration(duration: timedelta) -> str:
-    """The text of a duration, in days and seconds."""
-    seconds = f"{duration.seconds + duration.microseconds / 1e6:.6f}".rstrip("0").rstrip(".")
-    return f"P{duration.days}DT{seconds}S"
+    """The text of a duration, without the units of which it has none."""
+    days = f"{duration.days}D" if duration.days else ""
+    minutes, seconds = divmod(duration.seconds, 60)
+    exact = f"{seconds}.{duration.microseconds:06}".rstrip("0").rstrip(".")
+    counts = zip((minutes // 60, minutes % 60, exact), "HMS", strict=True)
+    time = "".join(f"{count}{unit}" for count, unit in counts if count not in (0, "0"))
+    return f"P{days}T{time}" if time else f"P{days or 'T0S'}"

@@ -9,6 +9,8 @@ from typing import TYPE_CHECKING, Protocol
 
 from local_azure.servicebus.amqp.decoding import decode
 from local_azure.servicebus.amqp.errors import AmqpError, DecodeError
+from local_azure.servicebus.amqp.held import too_much_held
+from local_azure.servicebus.amqp.link import SERIAL
 from local_azure.servicebus.amqp.message import (
     APPLICATION_PROPERTIES,
     PROPERTIES,
@@ -104,7 +106,9 @@ class Exchange:
         """Sends the answers that waited."""
         waiting = self._waiting[link]
         while waiting and link.ready:
-            link.send(next(self._tags).to_bytes(4, "big"), waiting.popleft(), settled=True)
+            answer = waiting.popleft()
+            link.session.connection.held.free(len(answer))
+            self._send(link, answer)
         link.exhausted()
 
     def settle(self, delivery: Delivery, state: Composite | None) -> None:
@@ -112,22 +116,31 @@ class Exchange:
 
     def detached(self, link: OutgoingLink) -> None:
         """The client listens no longer."""
-        del self._waiting[link]
+        for answer in self._waiting.pop(link):
+            link.session.connection.held.free(len(answer))
 
     def answer(self, request: Request, response: Response) -> None:
-        """Sends an answer to where the request wants it."""
+        """Sends an answer to where the request wants it, or has it wait for credit."""
         link = self._link_for(request)
         if link is None:
             return
-        properties = [None, None, None, None, None, request.message_id]
-        self._waiting[link].append(
-            single_message(
-                properties=properties,
-                application_properties=response.properties,
-                value=response.value,
-            )
+        answer = single_message(
+            properties=[None, None, None, None, None, request.message_id],
+            application_properties=response.properties,
+            value=response.value,
         )
-        self.credited(link)
+        held = link.session.connection.held
+        if link.ready and not self._waiting[link]:
+            self._send(link, answer)
+        elif held.full:
+            link.refuse(too_much_held())
+        else:
+            self._waiting[link].append(answer)
+            held.add(len(answer))
+
+    def _send(self, link: OutgoingLink, answer: bytes) -> None:
+        tag = next(self._tags) & SERIAL
+        link.send(tag.to_bytes(4, "big"), answer, settled=True)
 
     def _link_for(self, request: Request) -> OutgoingLink | None:
         links = list(self._waiting)

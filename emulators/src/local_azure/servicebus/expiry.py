@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 from typing import TYPE_CHECKING, Any
 
 from local_azure.servicebus.agenda import NEVER
@@ -10,6 +11,9 @@ from local_azure.servicebus.agenda import NEVER
 if TYPE_CHECKING:
     from local_azure.clock import Clock
     from local_azure.servicebus.entities import Entities
+    from local_azure.servicebus.intake import Intake
+
+_logger = logging.getLogger(__name__)
 
 
 class Expiry:
@@ -31,9 +35,15 @@ class Expiry:
         """Goes on until cancelled."""
         while True:
             for entity in self._entities:
-                entity.expire(self._clock.now())
+                self._expire(entity)
             self._waits_for = min((entity.next_due() for entity in self._entities), default=NEVER)
             await self._wait()
+
+    def _expire(self, entity: Intake[Any]) -> None:
+        try:
+            entity.expire(self._clock.now())
+        except Exception:  # one entity's failure must not stop the time of the others
+            _logger.exception("What was due in '%s' has failed", entity.name)
 
     async def _wait(self) -> None:
         self._sooner.clear()

@@ -13,11 +13,11 @@ if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
     from local_azure.clock import Clock
+    from local_azure.faults import Action
 
     Twists = Mapping[type[Lapse | Overtake], Callable[[], None]]
 
 _T = TypeVar("_T")
-_NO_TWISTS: Twists = {}
 
 DELIVER = "deliver"
 """The operation that makes a lock; others rely on one."""
@@ -28,6 +28,15 @@ class Cuttable(Protocol):
 
     def cut(self) -> None:
         """Ends it as a broken network does."""
+
+
+def no_twists() -> Twists:
+    """Neither a `Lapse` nor an `Overtake` means anything here."""
+    return {}
+
+
+def _nothing() -> None:
+    pass
 
 
 class Gate:
@@ -44,18 +53,22 @@ class Gate:
         connection: Cuttable,
         effect: Callable[[], _T],
         answer: Callable[[_T | AmqpError], None],
-        twists: Twists = _NO_TWISTS,
+        twists: Callable[[], Twists] = no_twists,
+        unanswered: Callable[[], None] = _nothing,
     ) -> None:
         """Carries an operation out and answers it, each at most once.
+
+        A `Lapse` or an `Overtake` without a twist befalls nothing.
 
         Args:
             operation: What it is.
             connection: What a drop cuts.
             effect: Does it; an `AmqpError` that it raises becomes the answer.
             answer: Sends the answer.
-            twists: What a `Lapse` or an `Overtake` comes to here, if anything.
+            twists: What a `Lapse` or an `Overtake` comes to here; asked only where there is one.
+            unanswered: Told that a `Hang` has befallen it, after it took effect or did not.
         """
-        match self._faults.strike(operation):
+        match self._faults.strike(operation, lambda action: _may_befall(action, twists)):
             case None:
                 answer(_attempt(effect))
             case Drop(applied=applied):
@@ -66,11 +79,12 @@ class Gate:
                 loop.call_later(seconds, lambda: answer(_attempt(effect)))
             case Hang(applied=applied):
                 _attempt_if(applied, effect)
+                unanswered()
             case Lapse() if operation.name == DELIVER:
                 answer(_attempt(effect))
-                _twist(twists, Lapse)
+                twists()[Lapse]()
             case Lapse() | Overtake() as action:
-                _twist(twists, type(action))
+                twists()[type(action)]()
                 answer(_attempt(effect))
             case Fail(code=code, applied=applied):
                 _attempt_if(applied, effect)
@@ -92,9 +106,8 @@ class Gate:
         connection.cut()
 
 
-def _twist(twists: Twists, action: type[Lapse | Overtake]) -> None:
-    if action in twists:
-        twists[action]()
+def _may_befall(action: Action, twists: Callable[[], Twists]) -> bool:
+    return not isinstance(action, Lapse | Overtake) or type(action) in twists()
 
 
 def _attempt(effect: Callable[[], _T]) -> _T | AmqpError:

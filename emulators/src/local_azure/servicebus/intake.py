@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING, Generic
+from uuid import UUID
 
 from local_azure.events import Event, EventLog
 from local_azure.servicebus.agenda import NEVER, Agenda
 from local_azure.servicebus.duplicates import History
-from local_azure.servicebus.limits import check_ids, check_properties, check_size, check_status
+from local_azure.servicebus.limits import check_content, check_size, check_status
 from local_azure.servicebus.message import C, Message, State
 from local_azure.servicebus.store import Store
 
@@ -23,6 +23,9 @@ if TYPE_CHECKING:
     from local_azure.servicebus.backlog import Line
     from local_azure.servicebus.properties import EntityProperties
 
+
+Due = int | UUID | str
+"""What happens in time: to a message by its number, to a lock by its token, to a session."""
 
 _ENDLESS = 1e11
 """Seconds from which on a lifetime is none: the service writes "for ever" as 29,000 years."""
@@ -42,7 +45,7 @@ class Intake(ABC, Generic[C]):
         self.on_due: Callable[[float], None] = lambda moment: None
         self._events = events
         self._store: Store[C] = Store()
-        self._agenda: Agenda[Callable[[float], None]] = Agenda()
+        self._agenda: Agenda[Due] = Agenda()
         self._history = History()
 
     @abstractmethod
@@ -93,7 +96,9 @@ class Intake(ABC, Generic[C]):
         """
         self.expire(now)
         check_status(self.name, self.properties.status, "SendDisabled")
-        self._check(contents)
+        for content in contents:
+            self._check_sent(content)
+        self._check_room(contents)
         return [self._accept(content, now) for content in contents]
 
     def forget(self, contents: Iterable[C]) -> None:
@@ -104,7 +109,8 @@ class Intake(ABC, Generic[C]):
     def take_over(self, message: Message[C], now: float) -> None:
         """Takes in a message that another entity forwards; raises as `send` does."""
         self.expire(now)
-        self._check([message.content])
+        check_content(message.content)
+        self._check_room([message.content])
         if self._is_duplicate(message.message_id, now):
             self._log("duplicate_dropped", now, message.message_id)
             return
@@ -118,19 +124,15 @@ class Intake(ABC, Generic[C]):
         """
         self.expire(now)
         for message in self._store.found(State.SCHEDULED, numbers):
-            self._store.remove(message)
+            self._remove(message)
             self._log("cancelled", now, message.message_id)
 
-    def _check(self, contents: Iterable[C]) -> None:
-        size = self.total_size()
-        for content in contents:
-            self._check_content(content)
-            size += content.size
-        check_size(self.name, size, self.properties.max_size_in_megabytes)
+    def _check_sent(self, content: C) -> None:
+        check_content(content)
 
-    def _check_content(self, content: C) -> None:
-        check_ids(content)
-        check_properties(content)
+    def _check_room(self, contents: Iterable[C]) -> None:
+        size = self.total_size() + sum(content.size for content in contents)
+        check_size(self.name, size, self.properties.max_size_in_megabytes)
 
     def _is_duplicate(self, message_id: str | None, now: float) -> bool:
         if not self.properties.requires_duplicate_detection or not message_id:
@@ -152,7 +154,7 @@ class Intake(ABC, Generic[C]):
     def _new(self, content: C, now: float) -> Message[C]:
         number = self._store.number()
         return Message(
-            content=content,
+            content=self._limited(content),
             sequence_number=number,
             enqueued_sequence_number=number,
             enqueued_at=now,
@@ -162,11 +164,18 @@ class Intake(ABC, Generic[C]):
     def _arrived(self, message: Message[C], now: float) -> Message[C]:
         return replace(
             message,
+            content=self._limited(message.content),
             sequence_number=self._store.number(),
             enqueued_at=now,
             expires_at=min(message.expires_at, self._expiration(message.content, now)),
             delivery_count=0,
         )
+
+    def _limited(self, content: C) -> C:
+        """A message that lives no longer than those of this entity may."""
+        ceiling = self.properties.default_message_time_to_live.total_seconds()
+        is_over = content.time_to_live is not None and content.time_to_live > ceiling
+        return content.lasting(ceiling) if is_over else content
 
     def _expiration(self, content: C, now: float) -> float:
         ceiling = self.properties.default_message_time_to_live.total_seconds()
@@ -177,33 +186,42 @@ class Intake(ABC, Generic[C]):
         message = self._new(content, now)
         message.state = State.SCHEDULED
         self._store.add(message)
-        self._at(moment, partial(self._activate_scheduled, message.sequence_number, moment))
+        self._at(moment, message.sequence_number)
         self._log("scheduled", now, message.message_id)
         return message.sequence_number
 
-    def _activate_scheduled(self, number: int, moment: float, now: float) -> None:
-        """Enqueues anew, under a new number, what was not cancelled in the meantime."""
-        message = self._store.by_number.get(number)
-        if message is not None:
-            self._store.remove(message)
-            self._log("activated", now, message.message_id)
-            self._enqueue(self._new(message.content, moment), now)
+    def _activate_scheduled(self, message: Message[C], now: float) -> None:
+        """Enqueues a message anew, under a new number, as if it were sent when it was due."""
+        self._remove(message)
+        self._log("activated", now, message.message_id)
+        due = message.content.scheduled_for
+        self._enqueue(self._new(message.content, now if due is None else due), now)
+
+    def _remove(self, message: Message[C]) -> None:
+        """Forgets a message, and what was to happen to it."""
+        self._store.remove(message)
+        self._agenda.cancel(message.sequence_number)
 
     # ------------------------------------------------------------ time
 
     def expire(self, now: float) -> None:
         """Lets happen what is due: locks lapse, lifetimes end, scheduled messages are sent."""
-        for happen in self._agenda.due(now):
-            happen(now)
+        for due in self._agenda.due(now):
+            self._happen(due, now)
+
+    def _happen(self, due: Due, now: float) -> None:
+        """Lets happen what is due: here, the time of a message has come."""
+        if isinstance(due, int):
+            self._activate_scheduled(self._store.by_number[due], now)
 
     def next_due(self) -> float:
         """When `expire` has something to do next; infinity for never."""
         return self._agenda.next()
 
-    def _at(self, moment: float, happens: Callable[[float], None]) -> None:
+    def _at(self, moment: float, due: Due) -> None:
         if moment < self.next_due():
             self.on_due(moment)
-        self._agenda.add(moment, happens)
+        self._agenda.add(moment, due)
 
     def _log(self, name: str, now: float, key: str | None, detail: str | None = None) -> None:
         self._events.add(

@@ -20,8 +20,13 @@ MAX_DEAD_LETTER_TEXT = 4096
 MAX_HOPS = 4
 
 
-def check_ids(content: Content) -> None:
-    """Refuses ids that are too long."""
+def check_content(content: Content) -> None:
+    """Refuses a message whose ids or properties are too long."""
+    _check_ids(content)
+    check_properties(content)
+
+
+def _check_ids(content: Content) -> None:
     for name, value in (("MessageId", content.message_id), ("SessionId", content.session_id)):
         if len(value or "") > MAX_ID_LENGTH:
             raise AmqpError(

@@ -44,7 +44,10 @@ class Content(Protocol):
         """Bytes of the largest property of the sender's, its name included."""
 
     def changed(self, changes: Changes) -> Self:
-        """The same message with other properties."""
+        """The same message with other properties; raises `AmqpError` if it cannot have them."""
+
+    def lasting(self, seconds: float) -> Self:
+        """The same message with another time to live."""
 
 
 C = TypeVar("C", bound=Content)
@@ -61,10 +64,15 @@ class State(IntEnum):
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class Lock:
-    """A receiver's exclusive right to settle a message, until a time."""
+    """A receiver's exclusive right to settle a message, until a time.
+
+    Attributes:
+        holder: Whose it is, as who asked for it says; no more than compared.
+    """
 
     token: UUID
     until: float
+    holder: object = None
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

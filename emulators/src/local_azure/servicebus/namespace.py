@@ -8,7 +8,13 @@ from weakref import WeakKeyDictionary
 from local_azure.faults import Operation
 from local_azure.servicebus.address import Address
 from local_azure.servicebus.amqp.errors import AmqpError
-from local_azure.servicebus.amqp.link import RECEIVER, IncomingLink, OutgoingLink, address_text
+from local_azure.servicebus.amqp.link import (
+    RECEIVER,
+    IncomingLink,
+    OutgoingLink,
+    wanted_address,
+)
+from local_azure.servicebus.cbs import CBS
 from local_azure.servicebus.entities import not_found
 from local_azure.servicebus.exchange import Exchange, Responder
 from local_azure.servicebus.limits import MAX_MESSAGE_SIZE, check_status
@@ -33,7 +39,6 @@ if TYPE_CHECKING:
 
     _Entity = Intake[WireContent]
 
-_CBS = "$cbs"
 _COORDINATOR = 0x30
 
 
@@ -49,7 +54,6 @@ class _Node:
     ) -> None:
         self.entity = entity
         self.target = EntityTarget(entity, gate)
-        self.management = Management(entity, entities, gate)
         self.source: QueueSource | None = None
         match entity:
             case SessionQueue():
@@ -58,6 +62,7 @@ class _Node:
                 self.source = QueueSource(entity, gate, on_connection_loss)
             case _:
                 pass  # nothing can be received from a topic
+        self.management = Management(entity, self.source, entities, gate)
 
     def close(self) -> None:
         """Ends all links, since the entity was deleted."""
@@ -94,6 +99,9 @@ class Namespace:
     def closed(self, connection: Connection) -> None:
         """A connection has gone."""
         self.connections.discard(connection)
+        for node in self._nodes.values():
+            if node.source is not None:
+                node.source.disconnected(connection)
 
     def authenticates(self, connection: Connection, init: SaslInit) -> bool:
         """SASL PLAIN must name the key; what comes in otherwise has to put a token."""
@@ -105,11 +113,17 @@ class Namespace:
 
     def attach(self, session: Session, attach: Attach) -> None:
         """Opens a link, if there is a node for it and the client may."""
-        text = address_text(attach.source if attach.role == RECEIVER else attach.target)
+        try:
+            self._attach(session, attach)
+        except AmqpError as error:
+            session.refuse(attach, error)
+
+    def _attach(self, session: Session, attach: Attach) -> None:
+        text = wanted_address(attach)
         if text is None:
-            session.refuse(attach, _no_address(attach))
-        elif text == _CBS:
-            exchange = self._exchange(session, _CBS, self._authorization)
+            raise _no_address(attach)
+        if text == CBS:
+            exchange = self._exchange(session, CBS, self._authorization)
             session.accept(_exchange_link(session, attach, exchange, may_idle=True), attach)
         else:
             self._attach_to_entity(session, attach, Address.parse(text))
@@ -170,7 +184,8 @@ class Namespace:
 
     def _node(self, connection: Connection, address: Address) -> _Node:
         if not self._authorization.allows(connection, address):
-            raise unauthorized(f"Unauthorized access to '{address.path}': no token was put for it.")
+            text = f"Unauthorized access to '{address.path}': no token in force was put for it."
+            raise unauthorized(text)
         entity = self._entities.source(address.key) or self._entities.target(address.key)
         if entity is None:
             raise not_found(address.path)

@@ -2,27 +2,59 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from datetime import timedelta
-from typing import TYPE_CHECKING, Literal
+from typing import TYPE_CHECKING, Any
 
+from local_azure.servicebus import checks
+from local_azure.servicebus.checks import FROM_PYTHON, EntityStatus
 from local_azure.servicebus.rules import DEFAULT_RULES, Rule
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
+    from collections.abc import Callable, Mapping
 
-EntityStatus = Literal["Active", "Disabled", "SendDisabled", "ReceiveDisabled"]
+__all__ = [
+    "EntityProperties",
+    "EntityStatus",
+    "QueueProperties",
+    "SubscriptionProperties",
+    "TopicProperties",
+]
+
+_CHECKS: Mapping[str, Callable[[object], Any]] = {
+    **{name: allowed.checked for name, allowed in FROM_PYTHON.items()},
+    "requires_duplicate_detection": checks.flag,
+    "requires_session": checks.flag,
+    "dead_lettering_on_message_expiration": checks.flag,
+    "dead_lettering_on_filter_evaluation_exceptions": checks.flag,
+    "status": checks.status,
+    "forward_to": checks.optional_name,
+    "forward_dead_lettered_messages_to": checks.optional_name,
+}
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
 class EntityProperties:
-    """The properties of whatever can be sent to."""
+    """The properties of whatever can be sent to.
+
+    Raises:
+        ValueError: One of them is not within its limits.
+    """
 
     default_message_time_to_live: timedelta = timedelta(hours=1)
     requires_duplicate_detection: bool = False
     duplicate_detection_history_time_window: timedelta = timedelta(seconds=20)
     max_size_in_megabytes: int = 100
     status: EntityStatus = "Active"
+
+    def __post_init__(self) -> None:
+        """Refuses properties that no entity can have."""
+        for each in fields(self):
+            if each.name in _CHECKS:
+                try:
+                    _CHECKS[each.name](getattr(self, each.name))
+                except ValueError as error:
+                    raise ValueError(f"{each.name}: {error}") from error
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -40,6 +72,12 @@ class QueueProperties(EntityProperties):
     requires_session: bool = False
     forward_to: str | None = None
     forward_dead_lettered_messages_to: str | None = None
+
+    def __post_init__(self) -> None:
+        """Refuses also what does not go together."""
+        EntityProperties.__post_init__(self)
+        if self.requires_session and self.forward_to:
+            raise ValueError("forward_to: an entity that requires sessions cannot forward")
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import replace
-from functools import partial
 from typing import TYPE_CHECKING
 from uuid import UUID, uuid4
 
@@ -12,7 +11,7 @@ from local_azure.servicebus.amqp.errors import AmqpError
 from local_azure.servicebus.backlog import Backlog, Line
 from local_azure.servicebus.fields import Changes
 from local_azure.servicebus.intake import Intake
-from local_azure.servicebus.limits import MAX_DEAD_LETTER_TEXT
+from local_azure.servicebus.limits import MAX_DEAD_LETTER_TEXT, check_content
 from local_azure.servicebus.message import C, DeadLetter, Lock, Message, State
 from local_azure.servicebus.ports import Listener, Nobody
 from local_azure.servicebus.store import not_found
@@ -21,10 +20,18 @@ if TYPE_CHECKING:
     from collections.abc import Sequence
 
     from local_azure.events import EventLog
+    from local_azure.servicebus.intake import Due
     from local_azure.servicebus.ports import Outlet
     from local_azure.servicebus.properties import QueueProperties
 
 _UNCHANGED = Changes()
+_REASONS = {
+    "amqp:link:message-size-exceeded": (
+        "HeaderSizeExceeded",
+        "The size quota for this stream has been exceeded.",
+    )
+}
+"""Of a dead letter, by the condition that would refuse it; others are reasons themselves."""
 
 
 class Queue(Intake[C]):
@@ -104,21 +111,37 @@ class Queue(Intake[C]):
 
     def take_dead(self, message: Message[C], reason: str, description: str, now: float) -> None:
         """Takes in a message of another entity's that is of no use here, as a dead letter."""
-        arrived = self._arrived(message, now)
-        self._store.add(arrived)
-        self._move(arrived, self.dead_letters or self, reason, description, now)
+        self._bury(self._arrived(message, now), reason, description, now)
+
+    def take_copy(self, message: Message[C], now: float) -> None:
+        """Takes in a topic's copy, in the topic's room; what is not acceptable is a dead letter."""
+        self.expire(now)
+        try:
+            check_content(message.content)
+        except AmqpError as error:
+            self.take_dead(message, *_REASONS.get(error.condition, _refusal(error)), now)
+        else:
+            self._enqueue(self._arrived(message, now), now)
+
+    def _bury(self, message: Message[C], reason: str, description: str, now: float) -> None:
+        self._store.add(message)
+        self._move(message, self.dead_letters or self, reason, description, now)
 
     def _enqueue(self, message: Message[C], now: float) -> None:
-        self._store.add(message)
-        self._at(message.expires_at, partial(self._end_lifetime_of, message.sequence_number))
         self._log("sent", now, message.message_id)
         self._activate(message, now)
 
     def _activate(self, message: Message[C], now: float) -> None:
+        """Keeps a message for receivers, or forwards it."""
         if self.outlet is None:
+            self._keep(message)
             self._await_receiver(message)
         else:
             self._hand_on(message, self.outlet, now)
+
+    def _keep(self, message: Message[C]) -> None:
+        self._store.add(message)
+        self._at(message.expires_at, message.sequence_number)
 
     def _await_receiver(self, message: Message[C]) -> None:
         self._backlog.add(self._line(message), message.sequence_number)
@@ -132,21 +155,20 @@ class Queue(Intake[C]):
         try:
             outlet.deliver(message, now)
         except AmqpError as error:
+            self._keep(message)
             if self.transfer_dead_letters is None:
                 self._await_receiver(message)
             else:
                 text = error.description
                 self._move(message, self.transfer_dead_letters, error.condition, text, now)
-        else:
-            self._store.remove(message)
 
     # ------------------------------------------------------------ receiving
 
-    def receive(self, now: float, line: Line = None) -> Message[C] | None:
+    def receive(self, now: float, line: Line = None, holder: object = None) -> Message[C] | None:
         """Locks the next message for a receiver."""
         message = self._take_head(now, line)
         if message is not None:
-            self._deliver(message, now)
+            self._deliver(message, now, holder)
         return message
 
     def receive_and_delete(self, now: float, line: Line = None) -> Message[C] | None:
@@ -157,7 +179,13 @@ class Queue(Intake[C]):
         return message
 
     def receive_deferred(
-        self, numbers: Sequence[int], now: float, line: Line = None, *, delete: bool = False
+        self,
+        numbers: Sequence[int],
+        now: float,
+        line: Line = None,
+        holder: object = None,
+        *,
+        delete: bool = False,
     ) -> list[Message[C]]:
         """Locks deferred messages, or gives them out for good; all or none.
 
@@ -169,8 +197,28 @@ class Queue(Intake[C]):
         if any(self._line(message) != line for message in messages):
             raise not_found()
         for message in messages:
-            (self._consume if delete else self._deliver)(message, now)
+            if delete:
+                self._consume(message, now)
+            else:
+                self._deliver(message, now, holder)
         return messages
+
+    def set_aside(self, now: float, line: Line = None) -> Message[C] | None:
+        """Lets the next message wait, unlocked, until it is `put_back`."""
+        message = self.head(now, line)
+        if message is not None:
+            self._backlog.take(line)
+        return message
+
+    def put_back(self, message: Message[C]) -> None:
+        """Lets a message that was set aside be received, if it is still there."""
+        if message.sequence_number in self._store.by_number:
+            self._await_receiver(message)
+
+    def can_be_overtaken(self, now: float, line: Line = None) -> bool:
+        """Whether there is a message behind the next one."""
+        self.expire(now)
+        return self._backlog.second(line) is not None
 
     def overtake(self, now: float, line: Line = None) -> None:
         """Lets the message after the next be received before it, where there is one."""
@@ -186,27 +234,25 @@ class Queue(Intake[C]):
         self.expire(now)
         message = self._held(token)
         self._log("lock_renewed", now, message.message_id)
-        return self._lock(message, token, now)
+        holder = None if message.lock is None else message.lock.holder
+        return self._lock(message, token, now, holder)
 
     def _take_head(self, now: float, line: Line) -> Message[C] | None:
-        message = self.head(now, line)
-        if message is not None:
-            self._backlog.take(line)
-        return message
+        return self.set_aside(now, line)
 
-    def _deliver(self, message: Message[C], now: float) -> None:
-        lock = self._lock(message, uuid4(), now)
+    def _deliver(self, message: Message[C], now: float, holder: object) -> None:
+        lock = self._lock(message, uuid4(), now, holder)
         self._locked[lock.token] = message
         self._log("delivered", now, message.message_id, str(message.delivery_count))
 
     def _consume(self, message: Message[C], now: float) -> None:
         self._log("delivered", now, message.message_id, str(message.delivery_count))
-        self._store.remove(message)
+        self._remove(message)
         self._log("completed", now, message.message_id)
 
-    def _lock(self, message: Message[C], token: UUID, now: float) -> Lock:
-        message.lock = lock = Lock(token=token, until=self._lock_end(now))
-        self._at(lock.until, partial(self._end_lock, lock))
+    def _lock(self, message: Message[C], token: UUID, now: float, holder: object) -> Lock:
+        message.lock = lock = Lock(token=token, until=self._lock_end(now), holder=holder)
+        self._at(lock.until, token)
         return lock
 
     def _lock_end(self, now: float) -> float:
@@ -215,10 +261,10 @@ class Queue(Intake[C]):
     def _held(self, token: UUID) -> Message[C]:
         message = self._locked.get(token)
         if message is None:
-            raise self._lock_lost()
+            raise self.lock_lost()
         return message
 
-    def _lock_lost(self) -> AmqpError:
+    def lock_lost(self) -> AmqpError:
         return AmqpError(
             "com.microsoft:message-lock-lost",
             "The lock supplied is invalid. Either the lock expired, or the message has "
@@ -230,14 +276,13 @@ class Queue(Intake[C]):
     def complete(self, token: UUID, now: float) -> None:
         """Removes a message for good. Like all settlements, raises if the lock is lost."""
         message = self._unlock(token, now)
-        self._store.remove(message)
+        self._remove(message)
         self._log("completed", now, message.message_id)
 
     def abandon(self, token: UUID, now: float, changes: Changes = _UNCHANGED) -> None:
         """Gives a message back as a delivery that failed."""
-        message = self._unlock(token, now)
+        message = self._unlock(token, now, changes)
         self._log("abandoned", now, message.message_id)
-        self._store.change(message, changes)
         self._failed(message, now)
 
     def release(self, token: UUID, now: float) -> None:
@@ -248,9 +293,8 @@ class Queue(Intake[C]):
 
     def defer(self, token: UUID, now: float, changes: Changes = _UNCHANGED) -> None:
         """Puts a message aside, to be received by its number alone."""
-        message = self._unlock(token, now)
+        message = self._unlock(token, now, changes)
         self._log("deferred", now, message.message_id)
-        self._store.change(message, changes)
         message.state = State.DEFERRED
 
     def dead_letter(
@@ -266,21 +310,35 @@ class Queue(Intake[C]):
             raise AmqpError(
                 "amqp:not-allowed", "A message of a dead-letter queue cannot be dead-lettered."
             )
-        message = self._unlock(token, now)
-        self._store.change(message, changes)
+        message = self._unlock(token, now, changes)
         self._move(message, self.dead_letters, reason, description, now)
 
     def drop_lock(self, token: UUID, now: float) -> None:
-        """Ends a lock early, because the connection of its holder broke."""
+        """Ends a lock early."""
         self.expire(now)
         if token in self._locked:
             self._lapse(token, now)
 
-    def _unlock(self, token: UUID, now: float) -> Message[C]:
+    def drop_locks_of(self, holder: object, now: float) -> None:
+        """Ends all locks of a holder early, because its connection broke."""
+        self.expire(now)
+        locks = [message.lock for message in self._locked.values()]
+        for lock in locks:
+            if lock is not None and lock.holder is holder:
+                self.drop_lock(lock.token, now)
+
+    def _unlock(self, token: UUID, now: float, changes: Changes = _UNCHANGED) -> Message[C]:
+        """Ends a lock as its holder asks; raises before anything is changed."""
         self.expire(now)
         message = self._held(token)
-        del self._locked[token]
+        self._store.change(message, changes)
+        self._forget_lock(token)
+        return message
+
+    def _forget_lock(self, token: UUID) -> Message[C]:
+        message = self._locked.pop(token)
         message.lock = None
+        self._agenda.cancel(token)
         return message
 
     def _failed(self, message: Message[C], now: float) -> None:
@@ -308,7 +366,7 @@ class Queue(Intake[C]):
         description: str,
         now: float,
     ) -> None:
-        self._store.remove(message)
+        self._remove(message)
         self._log("dead_lettered", now, message.message_id, reason)
         buried = replace(
             message,
@@ -321,26 +379,26 @@ class Queue(Intake[C]):
                 source=self.name,
             ),
         )
-        dead_letters._store.add(buried)
         dead_letters._activate(buried, now)
 
     # ------------------------------------------------------------ time
 
-    def _end_lock(self, lock: Lock, now: float) -> None:
-        message = self._locked.get(lock.token)
-        if message is not None and message.lock == lock:
-            self._lapse(lock.token, now)
+    def _happen(self, due: Due, now: float) -> None:
+        if isinstance(due, UUID):
+            self._lapse(due, now)
+        elif isinstance(due, int):
+            self._time_has_come_for(self._store.by_number[due], now)
 
     def _lapse(self, token: UUID, now: float) -> None:
-        message = self._locked.pop(token)
-        message.lock = None
+        message = self._forget_lock(token)
         self._log("lock_expired", now, message.message_id)
         self._failed(message, now)
 
-    def _end_lifetime_of(self, number: int, now: float) -> None:
-        """Lets a message expire; what is locked does later, what is deferred never."""
-        message = self._store.by_number.get(number)
-        if message is not None and message.state is State.ACTIVE and message.lock is None:
+    def _time_has_come_for(self, message: Message[C], now: float) -> None:
+        """Sends what is scheduled, lets expire what waits; what is locked does when given back."""
+        if message.state is State.SCHEDULED:
+            self._activate_scheduled(message, now)
+        elif message.state is State.ACTIVE and message.lock is None:
             self._end_lifetime(message, now)
 
     def _end_lifetime(self, message: Message[C], now: float) -> None:
@@ -348,5 +406,9 @@ class Queue(Intake[C]):
             text = "The message expired and was dead lettered."
             self._move(message, self.dead_letters, "TTLExpiredException", text, now)
         else:
-            self._store.remove(message)
+            self._remove(message)
             self._log("expired", now, message.message_id)
+
+
+def _refusal(error: AmqpError) -> tuple[str, str]:
+    return error.condition, error.description

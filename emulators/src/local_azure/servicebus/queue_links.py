@@ -10,20 +10,22 @@ from uuid import UUID
 
 from local_azure.faults import Lapse, Operation, Overtake
 from local_azure.servicebus.amqp.errors import AmqpError
-from local_azure.servicebus.amqp.link import wire_error
-from local_azure.servicebus.amqp.performatives import Accepted, Composite, Rejected
+from local_azure.servicebus.amqp.performatives import Accepted, Composite
 from local_azure.servicebus.content import WireContent, encode_message, parse_sent
 from local_azure.servicebus.gate import DELIVER
 from local_azure.servicebus.settlement import from_outcome
+from local_azure.servicebus.twists import forgetting, lapsing
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
+    from local_azure.servicebus.amqp.connection import Connection
     from local_azure.servicebus.amqp.link import Delivery, IncomingMessage, OutgoingLink
-    from local_azure.servicebus.gate import Gate
+    from local_azure.servicebus.gate import Gate, Twists
     from local_azure.servicebus.intake import Intake
     from local_azure.servicebus.message import Message
     from local_azure.servicebus.queue import Queue
     from local_azure.servicebus.session_queue import SessionLock
-    from local_azure.servicebus.settlement import Settlement
 
 LocksOnConnectionLoss = Literal["keep", "drop"]
 
@@ -41,7 +43,7 @@ class EntityTarget:
         self._closed = reason
 
     def take(self, message: IncomingMessage) -> None:
-        """Enqueues a message, or those of a batch; a fault sees a batch as its first one."""
+        """Enqueues a message, or those of a batch; a fault that matches one befalls the batch."""
         if self._closed is not None:
             message.reject(self._closed)
             return
@@ -50,13 +52,13 @@ class EntityTarget:
         except AmqpError as error:
             message.reject(error)
             return
-        key = contents[0].message_id if contents else None
+        key, *others = [content.message_id for content in contents] or [None]
         self._gate.perform(
-            Operation(name="send", entity=self._entity.name, key=key),
+            Operation(name="send", entity=self._entity.name, key=key, others=tuple(others)),
             message.link.session.connection,
             lambda: self._entity.send(contents, self._gate.clock.now()),
-            lambda result: message.settle(_outcome(result, Accepted())),
-            {Lapse: lambda: self._entity.forget(contents)},
+            lambda result: _answer(message, result, Accepted()),
+            lambda: forgetting(self._entity, contents),
         )
 
 
@@ -66,13 +68,13 @@ class Receiver:
 
     Attributes:
         session: The session that it has locked, on a queue that requires sessions.
-        held: The locks of what it got and has not settled over the link.
+        missed: Messages that wait until it has gone, since a fault holds their delivery.
         busy: A delivery to it is on its way.
     """
 
     link: OutgoingLink
     session: SessionLock | None = None
-    held: set[UUID] = field(default_factory=set)
+    missed: list[Message[WireContent]] = field(default_factory=list)
     busy: bool = False
 
     @property
@@ -93,6 +95,7 @@ class QueueSource:
         self._receivers: dict[OutgoingLink, Receiver] = {}
         self._turns: deque[Receiver] = deque()
         self._is_scheduled = False
+        self._is_handing_out = False
         queue.listener = self
 
     def close(self, reason: AmqpError) -> None:
@@ -131,41 +134,47 @@ class QueueSource:
 
     def settle(self, delivery: Delivery, state: Composite | None) -> None:
         """Settles a message as its receiver asks."""
-        token, receiver = UUID(bytes_le=delivery.tag), self._receivers[delivery.link]
+        token = UUID(bytes_le=delivery.tag)
         try:
             settlement = from_outcome(state)
         except AmqpError as error:
-            delivery.settle(_outcome(error, Accepted()))
+            delivery.reject(error)
             return
         message = self._queue.locked(token)
         self._gate.perform(
             self._operation(settlement.operation, message),
             delivery.link.session.connection,
-            lambda: self._apply(settlement, token, receiver),
-            lambda result: delivery.settle(_outcome(result, settlement.confirmation)),
-            {Lapse: lambda: self._lapse(message, receiver)},
+            lambda: settlement.apply(self._queue, token, self._gate.clock.now()),
+            lambda result: _answer(delivery, result, settlement.confirmation),
+            lambda: lapsing(self._queue, [token], self._gate.clock),
         )
 
-    def _apply(self, settlement: Settlement, token: UUID, receiver: Receiver) -> None:
-        settlement.apply(self._queue, token, self._gate.clock.now())
-        receiver.held.discard(token)
-
     def detached(self, link: OutgoingLink) -> None:
-        """A receiver has gone; its locks run on, unless its connection broke and drops them."""
+        """A receiver has gone; its locks run on."""
         receiver = self._receivers.pop(link)
         self._turns.remove(receiver)
-        self._gone(receiver, dropped=self._drops_locks and link.session.connection.broken)
+        self._gone(receiver)
+        for message in receiver.missed:
+            self._queue.put_back(message)
 
-    def _gone(self, receiver: Receiver, *, dropped: bool) -> None:
-        for token in receiver.held if dropped else ():
-            self._queue.drop_lock(token, self._gate.clock.now())
+    def _gone(self, receiver: Receiver) -> None:
+        """Nothing to do where there are no sessions."""
+
+    def disconnected(self, connection: Connection) -> None:
+        """A connection has ended; if it broke, its locks may be dropped."""
+        if self._drops_locks and connection.broken:
+            self._queue.drop_locks_of(connection, self._gate.clock.now())
 
     # ------------------------------------------------------------ handing out
 
     def _hand_out(self) -> None:
         self._is_scheduled = False
-        while (pair := self._next_pair()) is not None:
-            self._deliver(*pair)
+        self._is_handing_out = True
+        try:
+            while (pair := self._next_pair()) is not None:
+                self._deliver(*pair)
+        finally:
+            self._is_handing_out = False
 
     def _next_pair(self) -> tuple[Receiver, Message[WireContent]] | None:
         """The next receiver that can take a message, and the message."""
@@ -185,18 +194,30 @@ class QueueSource:
             receiver.link.session.connection,
             lambda: self._receive(receiver),
             lambda message: self._send(receiver, message),
-            {
-                Lapse: lambda: self._lapse(head, receiver),
-                Overtake: lambda: self._queue.overtake(self._gate.clock.now(), receiver.line),
-            },
+            lambda: self._twists(receiver, head),
+            lambda: self._miss(receiver, head),
         )
 
-    def _lapse(self, message: Message[WireContent] | None, receiver: Receiver) -> None:
-        if message is not None and message.lock is not None:
-            self._end_lock(message.lock.token, receiver)
+    def _twists(self, receiver: Receiver, head: Message[WireContent]) -> Twists:
+        now = self._gate.clock.now()
+        twists: dict[type[Lapse | Overtake], Callable[[], None]] = {}
+        if not receiver.link.pre_settled:
+            twists[Lapse] = lambda: self._lapse(head)
+        if self._queue.can_be_overtaken(now, receiver.line):
+            twists[Overtake] = lambda: self._queue.overtake(now, receiver.line)
+        return twists
 
-    def _end_lock(self, token: UUID, _: Receiver) -> None:
-        self._queue.drop_lock(token, self._gate.clock.now())
+    def _lapse(self, message: Message[WireContent]) -> None:
+        if message.lock is not None:
+            self._queue.drop_lock(message.lock.token, self._gate.clock.now())
+
+    def _miss(self, receiver: Receiver, head: Message[WireContent]) -> None:
+        """A delivery is lost: if the message was not locked, it waits for its receiver to go."""
+        receiver.busy = False
+        now = self._gate.clock.now()
+        if self._queue.head(now, receiver.line) is head:
+            self._queue.set_aside(now, receiver.line)
+            receiver.missed.append(head)
 
     def _receive(self, receiver: Receiver) -> Message[WireContent] | None:
         now = self._gate.clock.now()
@@ -204,10 +225,7 @@ class QueueSource:
             return None
         if receiver.link.pre_settled:
             return self._queue.receive_and_delete(now, receiver.line)
-        message = self._queue.receive(now, receiver.line)
-        if message is not None and message.lock is not None:
-            receiver.held.add(message.lock.token)
-        return message
+        return self._queue.receive(now, receiver.line, receiver.link.session.connection)
 
     def _send(self, receiver: Receiver, message: Message[WireContent] | AmqpError | None) -> None:
         receiver.busy = False
@@ -217,13 +235,16 @@ class QueueSource:
             tag = b"" if message.lock is None else message.lock.token.bytes_le
             encoded = encode_message(message, self._gate.clock)
             receiver.link.send(tag, encoded, settled=message.lock is None)
+        if not self._is_handing_out:  # the delivery was late
+            self.available()
 
     def _operation(self, name: str, message: Message[WireContent] | None) -> Operation:
         key = None if message is None else message.message_id
         return Operation(name=name, entity=self._queue.name, key=key)
 
 
-def _outcome(result: object, confirmation: Composite) -> Composite:
+def _answer(asked: IncomingMessage | Delivery, result: object, confirmation: Composite) -> None:
     if isinstance(result, AmqpError):
-        return Rejected(error=wire_error(result))
-    return confirmation
+        asked.reject(result)
+    else:
+        asked.settle(confirmation)

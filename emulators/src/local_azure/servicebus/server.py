@@ -6,6 +6,7 @@ import asyncio
 import contextlib
 from typing import TYPE_CHECKING, Self
 
+from local_azure.addresses import address_of
 from local_azure.clock import Clock
 from local_azure.events import EventLog
 from local_azure.faults import Faults
@@ -17,6 +18,7 @@ from local_azure.servicebus.entities import Entities
 from local_azure.servicebus.expiry import Expiry
 from local_azure.servicebus.gate import Gate
 from local_azure.servicebus.namespace import Namespace
+from local_azure.servicebus.targets import TARGETS
 from local_azure.servicebus.tokens import SharedAccessKey
 
 if TYPE_CHECKING:
@@ -59,6 +61,9 @@ class LocalServiceBus:
         idle: When clients that are silent, and links that are not used, are sent away.
         key_name: The name of the shared access key.
         key: The shared access key.
+
+    Raises:
+        ConfigError: There cannot be such entities.
     """
 
     def __init__(  # noqa: PLR0913 - each is a setting of its own
@@ -78,24 +83,26 @@ class LocalServiceBus:
     ) -> None:
         self.clock = clock or Clock()
         self.faults = faults or Faults()
+        self.faults.aim_at(TARGETS)
         self.events = events if events is not None else EventLog()
         self._host, self._port = host, port
         self.key = SharedAccessKey(name=key_name, value=key)
         self._idle = idle or IdleRules()
         self._locks_on_connection_loss = locks_on_connection_loss
-        config = queues if isinstance(queues, Config) else Config(queues=queues)
+        config = _config(queues, topics or {})
         self._loop: asyncio.AbstractEventLoop | None = None
         self.entities: Entities[WireContent] = Entities(self.events)
         for name, queue in config.queues.items():
             self.entities.create_queue(name, queue)
-        for name, topic in {**config.topics, **(topics or {})}.items():
+        for name, topic in config.topics.items():
             self.entities.create_topic(name, topic)
 
     @property
     def connection_string(self) -> str:
         """How clients connect, in the form of Microsoft's emulator."""
         return (
-            f"Endpoint=sb://{self._host}:{self._port};SharedAccessKeyName={self.key.name};"
+            f"Endpoint=sb://{address_of(self._host, self._port)};"
+            f"SharedAccessKeyName={self.key.name};"
             f"SharedAccessKey={self.key.value};UseDevelopmentEmulator=true;"
         )
 
@@ -157,6 +164,14 @@ class LocalServiceBus:
         with contextlib.suppress(asyncio.CancelledError):
             await self._expiring
         self._loop = None
+
+
+def _config(
+    queues: Mapping[str, QueueProperties] | Config, topics: Mapping[str, TopicProperties]
+) -> Config:
+    if isinstance(queues, Config):
+        return Config(queues=queues.queues, topics={**queues.topics, **topics})
+    return Config(queues=queues, topics=topics)
 
 
 def _running_loop() -> asyncio.AbstractEventLoop | None:

@@ -11,12 +11,12 @@ from local_azure.servicebus.amqp.types import Described, Long, Symbol
 from local_azure.servicebus.queue_links import QueueSource, Receiver
 
 if TYPE_CHECKING:
-    from uuid import UUID
-
+    from local_azure.servicebus.amqp.connection import Connection
     from local_azure.servicebus.amqp.link import OutgoingLink
     from local_azure.servicebus.amqp.performatives import Attach
     from local_azure.servicebus.content import WireContent
     from local_azure.servicebus.gate import Gate
+    from local_azure.servicebus.message import Message
     from local_azure.servicebus.queue_links import LocksOnConnectionLoss
     from local_azure.servicebus.session_queue import SessionLock, SessionQueue
 
@@ -106,10 +106,28 @@ class SessionSource(QueueSource):
         self._waiters.clear()
         super().close(reason)
 
-    def _end_lock(self, token: UUID, receiver: Receiver) -> None:
-        """The session's lock is that of its messages."""
-        if receiver.session is not None:
-            self._queue.drop_session_lock(receiver.session, self._gate.clock.now())
+    def lock_of(self, connection: Connection, link: str | None, session_id: str) -> SessionLock:
+        """The lock that a receiver on a connection has of a session.
+
+        Args:
+            connection: The connection.
+            link: The name of the receiver's link, if that is known.
+            session_id: The session.
+
+        Raises:
+            AmqpError: No such receiver has locked it, or not any more.
+        """
+        for receiver in self._receivers.values():
+            lock, its = receiver.session, receiver.link
+            if (
+                lock is not None
+                and lock.session_id == session_id
+                and its.session.connection is connection
+                and link in (None, its.name)
+                and self._queue.holds(lock)
+            ):
+                return lock
+        raise self._queue.lock_lost()
 
     # ------------------------------------------------------------ opening
 
@@ -182,14 +200,20 @@ class SessionSource(QueueSource):
         """A receiver has come with its session."""
         self._add(Receiver(link=link, session=self._locks.pop(link)))
 
-    def _gone(self, receiver: Receiver, *, dropped: bool) -> None:
+    def _receive(self, receiver: Receiver) -> Message[WireContent] | None:
+        if receiver.session is not None:
+            self._queue.check_held(receiver.session, self._gate.clock.now())
+        return super()._receive(receiver)
+
+    def _gone(self, receiver: Receiver) -> None:
         """Gives the session back, unless the connection broke: its lock runs on or is dropped."""
         lock, now = receiver.session, self._gate.clock.now()
         if lock is None:
             return
-        if dropped:
+        broke = receiver.link.session.connection.broken
+        if broke and self._drops_locks:
             self._queue.drop_session_lock(lock, now)
-        elif receiver.link.pre_settled or not receiver.link.session.connection.broken:
+        elif receiver.link.pre_settled or not broke:
             self._queue.close(lock, now)
 
 

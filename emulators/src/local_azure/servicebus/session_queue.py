@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from functools import partial
 from typing import TYPE_CHECKING
 from uuid import UUID, uuid4
 
@@ -13,8 +12,11 @@ from local_azure.servicebus.message import C, Lock, Message, State
 from local_azure.servicebus.queue import Queue
 
 if TYPE_CHECKING:
+    from collections.abc import Sequence
+
     from local_azure.events import EventLog
     from local_azure.servicebus.backlog import Line
+    from local_azure.servicebus.intake import Due
     from local_azure.servicebus.properties import QueueProperties
 
 
@@ -94,17 +96,22 @@ class SessionQueue(Queue[C]):
             )
         )
 
-    def renew_session(self, session_id: str, now: float) -> SessionLock:
+    def renew_session(self, lock: SessionLock, now: float) -> SessionLock:
         """Begins the session lock's time anew; raises if it is lost."""
-        self.expire(now)
-        lock = self._held_session(session_id)
-        self._log("session_renewed", now, session_id)
+        self.check_held(lock, now)
+        self._log("session_renewed", now, lock.session_id)
         return self._lock_session(replace(lock, until=self._lock_end(now)))
 
     def holds(self, lock: SessionLock) -> bool:
         """Whether a session is still locked as it was granted."""
         held = self._lock_of(lock.session_id)
         return held is not None and held.token == lock.token
+
+    def check_held(self, lock: SessionLock, now: float) -> None:
+        """Raises `AmqpError` if the lock is lost, perhaps to another receiver."""
+        self.expire(now)
+        if not self.holds(lock):
+            raise self.lock_lost()
 
     def close(self, lock: SessionLock, now: float) -> None:
         """Gives a session back; its messages that were not settled do not count as delivered."""
@@ -115,8 +122,16 @@ class SessionQueue(Queue[C]):
                 self.release(token, now)
             self.listener.available()
 
+    def drop_lock(self, token: UUID, now: float) -> None:
+        """Ends the lock of a message's session early: it is the message's."""
+        self.expire(now)
+        message = self.locked(token)
+        lock = None if message is None else self._lock_of(message.session_id)
+        if lock is not None:
+            self.drop_session_lock(lock, now)
+
     def drop_session_lock(self, lock: SessionLock, now: float) -> None:
-        """Ends a session's lock early, because the connection of its holder broke."""
+        """Ends a session's lock early."""
         self.expire(now)
         if self.holds(lock):
             self._lapse_session(lock.session_id, now)
@@ -136,15 +151,16 @@ class SessionQueue(Queue[C]):
     def _held_session(self, session_id: Line) -> SessionLock:
         lock = self._lock_of(session_id)
         if lock is None:
-            raise self._lock_lost()
+            raise self.lock_lost()
         return lock
 
     def _lock_session(self, lock: SessionLock) -> SessionLock:
         self._sessions.setdefault(lock.session_id, _Session()).lock = lock
         for token, message in self._locked_in(lock.session_id).items():
-            message.lock = Lock(token=token, until=lock.until)
+            holder = None if message.lock is None else message.lock.holder
+            message.lock = Lock(token=token, until=lock.until, holder=holder)
         if not lock.until_closed:
-            self._at(lock.until, partial(self._end_session_lock, lock))
+            self._at(lock.until, lock.session_id)
         return lock
 
     def _locked_in(self, session_id: str) -> dict[UUID, Message[C]]:
@@ -157,13 +173,16 @@ class SessionQueue(Queue[C]):
     def _unlock_session(self, session_id: str) -> list[UUID]:
         session = self._sessions[session_id]
         session.lock = None
+        self._agenda.cancel(session_id)
         if session.state is None:
             del self._sessions[session_id]
         return list(self._locked_in(session_id))
 
-    def _end_session_lock(self, lock: SessionLock, now: float) -> None:
-        if self._lock_of(lock.session_id) == lock:
-            self._lapse_session(lock.session_id, now)
+    def _happen(self, due: Due, now: float) -> None:
+        if isinstance(due, str):
+            self._lapse_session(due, now)
+        else:
+            super()._happen(due, now)
 
     def _lapse_session(self, session_id: str, now: float) -> None:
         self._log("session_expired", now, session_id)
@@ -174,24 +193,22 @@ class SessionQueue(Queue[C]):
 
     # ------------------------------------------------------------ state
 
-    def state(self, session_id: str, now: float) -> bytes | None:
+    def state(self, lock: SessionLock, now: float) -> bytes | None:
         """What was stored with a session; raises if its lock is lost."""
-        self.expire(now)
-        self._held_session(session_id)
-        return self._sessions[session_id].state
+        self.check_held(lock, now)
+        return self._sessions[lock.session_id].state
 
-    def set_state(self, session_id: str, state: bytes | None, now: float) -> None:
+    def set_state(self, lock: SessionLock, state: bytes | None, now: float) -> None:
         """Stores something with a session; raises if its lock is lost, or if it is too much."""
-        self.expire(now)
-        self._held_session(session_id)
+        self.check_held(lock, now)
         if len(state or b"") > MAX_SESSION_STATE:
             raise AmqpError(
                 "com.microsoft:argument-out-of-range",
                 f"The state of a session cannot exceed {MAX_SESSION_STATE} bytes.",
             )
-        session = self._sessions[session_id]
+        session = self._sessions[lock.session_id]
         session.state, session.updated_at = state, now
-        self._log("session_state_set", now, session_id)
+        self._log("session_state_set", now, lock.session_id)
 
     def sessions(self, now: float, updated_after: float | None = None) -> list[str]:
         """Sessions with messages or a state, or those whose state was set after a time."""
@@ -208,23 +225,29 @@ class SessionQueue(Queue[C]):
 
     # ------------------------------------------------------------ messages
 
-    def take_over(self, message: Message[C], now: float) -> None:
-        if message.session_id is None:
-            text = "A message without a session's id came to an entity that requires sessions."
-            self.take_dead(message, "Session ID is null.", text, now)
-        else:
-            super().take_over(message, now)
-
-    def receive(self, now: float, line: Line = None) -> Message[C] | None:
+    def receive_deferred(
+        self,
+        numbers: Sequence[int],
+        now: float,
+        line: Line = None,
+        holder: object = None,
+        *,
+        delete: bool = False,
+    ) -> list[Message[C]]:
         self.expire(now)
         self._held_session(line)
-        return super().receive(now, line)
+        return super().receive_deferred(numbers, now, line, holder, delete=delete)
+
+    def _take_head(self, now: float, line: Line) -> Message[C] | None:
+        self.expire(now)
+        self._held_session(line)
+        return super()._take_head(now, line)
 
     def renew(self, token: UUID, now: float) -> Lock:
         raise AmqpError("amqp:not-allowed", "The lock of the session is renewed, not a message's.")
 
-    def _check_content(self, content: C) -> None:
-        super()._check_content(content)
+    def _check_sent(self, content: C) -> None:
+        super()._check_sent(content)
         if content.session_id is None:
             raise AmqpError(
                 "amqp:not-allowed",
@@ -233,15 +256,22 @@ class SessionQueue(Queue[C]):
                 "the SessionId set to a valid value.",
             )
 
+    def _enqueue(self, message: Message[C], now: float) -> None:
+        if message.session_id is None:
+            text = "A message without a session's id came to an entity that requires sessions."
+            self._bury(message, "Session ID is null.", text, now)
+        else:
+            super()._enqueue(message, now)
+
     def _line(self, message: Message[C]) -> Line:
         return message.session_id
 
-    def _lock(self, message: Message[C], token: UUID, now: float) -> Lock:
+    def _lock(self, message: Message[C], token: UUID, now: float, holder: object) -> Lock:
         until = self._held_session(message.session_id).until
-        message.lock = lock = Lock(token=token, until=until)
+        message.lock = lock = Lock(token=token, until=until, holder=holder)
         return lock
 
-    def _lock_lost(self) -> AmqpError:
+    def lock_lost(self) -> AmqpError:
         return AmqpError(
             "com.microsoft:session-lock-lost",
             "The session lock has expired. Accept a new session.",

@@ -6,6 +6,7 @@ from itertools import islice
 from typing import TYPE_CHECKING, Generic
 
 from local_azure.servicebus.amqp.errors import AmqpError
+from local_azure.servicebus.limits import check_content
 from local_azure.servicebus.message import C, Message, State
 
 if TYPE_CHECKING:
@@ -43,12 +44,13 @@ class Store(Generic[C]):
         self.size -= message.content.size
 
     def change(self, message: Message[C], changes: Changes) -> None:
-        """Changes properties of a message."""
+        """Changes properties of a message; raises `AmqpError` if it cannot have them."""
         if not changes.system and not changes.user:
             return
-        before = message.content
-        message.content = before.changed(changes)
-        self.size += message.content.size - before.size
+        before, after = message.content, message.content.changed(changes)
+        check_content(after)
+        message.content = after
+        self.size += after.size - before.size
 
     def count(self, state: State) -> int:
         """How many messages are in a state and not locked."""
@@ -69,7 +71,8 @@ class Store(Generic[C]):
 
     def first(self, count: int, wanted: Callable[[Message[C]], bool]) -> list[Message[C]]:
         """The first messages that are wanted."""
-        return list(islice(filter(wanted, self.by_number.values()), count))
+        some = min(count, len(self.by_number))
+        return list(islice(filter(wanted, self.by_number.values()), some))
 
 
 def not_found() -> AmqpError:

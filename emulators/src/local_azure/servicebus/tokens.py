@@ -6,12 +6,16 @@ import base64
 import hashlib
 import hmac
 import json
+import math
 import re
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 from urllib.parse import unquote
 
-from local_azure.servicebus.address import Address
 from local_azure.servicebus.amqp.errors import AmqpError
+
+if TYPE_CHECKING:
+    from local_azure.servicebus.address import Address
 
 SAS_TOKEN = "servicebus.windows.net:sastoken"  # noqa: S105 - the name of a type
 JWT = "jwt"
@@ -31,8 +35,11 @@ class SharedAccessKey:
     name: str
     value: str
 
-    def verify(self, token: str, now: float) -> None:
+    def verify(self, token: str, now: float) -> float:
         """Checks a shared access signature.
+
+        Returns:
+            When it ends.
 
         Raises:
             AmqpError: It is malformed, expired or signed with another key.
@@ -44,6 +51,7 @@ class SharedAccessKey:
             raise unauthorized("InvalidSignature: The token has an invalid signature.")
         if int(fields["se"]) <= now:
             raise unauthorized("ExpiredToken: The token is expired.")
+        return float(fields["se"])
 
     def _signed(self, fields: dict[str, str]) -> bool:
         text = f"{fields['sr']}\n{fields['se']}".encode()
@@ -62,8 +70,11 @@ def is_sas(token: str) -> bool:
     return token.startswith(_PREFIX)
 
 
-def verify_jwt(token: str, now: float) -> None:
+def verify_jwt(token: str, now: float) -> float:
     """Checks that a JSON web token is well formed and in force; nobody here could check more.
+
+    Returns:
+        When it ends.
 
     Raises:
         AmqpError: It is not.
@@ -75,16 +86,28 @@ def verify_jwt(token: str, now: float) -> None:
         raise unauthorized("MalformedToken: The token is no JSON web token.") from error
     if len(parts) != 3 or not isinstance(header, dict) or not isinstance(claims, dict):
         raise unauthorized("MalformedToken: The token is no JSON web token.")
-    expires = claims.get("exp")
-    if not isinstance(expires, int | float) or expires <= now:
+    expires = _moment(claims.get("exp"))
+    if expires <= now:
         raise unauthorized("ExpiredToken: The token is expired.")
+    return expires
+
+
+def _moment(claim: object) -> float:
+    """The end of a token, which has one."""
+    try:
+        moment = float(claim) if isinstance(claim, int | float) else 0.0
+    except OverflowError:
+        moment = math.inf
+    if not math.isfinite(moment):
+        raise unauthorized("MalformedToken: The token ends at no time that there is.")
+    return moment
 
 
 def _base64url(text: str) -> bytes:
     return base64.urlsafe_b64decode(text + "=" * (-len(text) % 4))
 
 
-def covers(audience: str, address: Address) -> bool:
+def covers(audience: Address, address: Address) -> bool:
     """Whether a token for ``audience`` opens an address: its own entity, or the namespace."""
-    opened = Address.parse(audience).key
+    opened = audience.key
     return opened in ("", address.key) or address.key.startswith(opened + "/")

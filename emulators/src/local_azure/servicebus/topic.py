@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from typing import TYPE_CHECKING, Generic
 
+from local_azure.servicebus.amqp.errors import AmqpError
 from local_azure.servicebus.fields import Changes
 from local_azure.servicebus.intake import Intake
 from local_azure.servicebus.message import C, Message
@@ -40,12 +41,12 @@ class Subscription(Generic[C]):
         """Takes a message, or what the actions of its rules make of it, if a rule chooses it."""
         try:
             copies = list(self._copies(message))
-        except EvaluationError as error:
+        except (EvaluationError, AmqpError) as error:
             if self.properties.dead_lettering_on_filter_evaluation_exceptions:
                 self.queue.take_dead(message, "FilterEvaluationException", str(error), now)
             return
         for copy in copies:
-            self.queue.take_over(copy, now)
+            self.queue.take_copy(copy, now)
 
     def _copies(self, message: Message[C]) -> Iterator[Message[C]]:
         """One for all rules without an action, and one for each rule with one."""

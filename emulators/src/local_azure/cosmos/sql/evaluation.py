@@ -5,7 +5,6 @@ from __future__ import annotations
 import operator
 import re
 from dataclasses import dataclass, replace
-from functools import lru_cache
 from typing import TYPE_CHECKING, Any, Final, assert_never
 
 from local_azure.cosmos.errors import not_emulated
@@ -17,6 +16,7 @@ from local_azure.cosmos.sql.values import UNDEFINED, Kind, compare, equals, kind
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping, Sequence
 
+    from local_azure.cosmos.sql.budget import Budget
     from local_azure.cosmos.sql.syntax import Arithmetic, Comparison, Expression
     from local_azure.cosmos.sql.values import Value
 
@@ -28,15 +28,22 @@ class Scope:
     Attributes:
         values: The values of one row, by the aliases of their sources.
         now: Seconds since the epoch.
+        budget: What the whole query may still use up.
+        patterns: Those of ``LIKE`` that have been compiled, with their escape characters.
         subquery: Finds the results of a query within the query.
         group: All rows of the group that is summed up, if one is.
     """
 
     values: Mapping[str, Value]
     now: float
+    budget: Budget
+    patterns: dict[tuple[str, str | None], re.Pattern[str]]
     subquery: Callable[[syntax.Select, Scope], Sequence[Value]]
     group: Sequence[Mapping[str, Value]] | None = None
 
+
+_COMPARISONS_A_STEP: Final = 256
+_STEPS_TO_COMPILE_A_CHARACTER: Final = 10
 
 _ORDERS: Final[Mapping[Comparison, Callable[[Any, Any], bool]]] = {
     "<": operator.lt,
@@ -55,6 +62,7 @@ _CALCULATIONS: Final[Mapping[Arithmetic, Callable[[Any, Any], Any]]] = {
 
 def evaluate(expression: Expression, scope: Scope) -> Value:  # noqa: C901, PLR0912  (a case a kind)
     """The expression's value; whatever cannot be worked out is undefined."""
+    scope.budget.spend()
     match expression:
         case syntax.Property():
             return _member(evaluate(expression.of, scope), expression.key)
@@ -87,7 +95,7 @@ def evaluate(expression: Expression, scope: Scope) -> Value:  # noqa: C901, PLR0
             return _is_like(expression, scope)
         case syntax.MakeArray():
             items = (evaluate(item, scope) for item in expression.items)
-            return [item for item in items if item is not UNDEFINED]
+            return scope.budget.admit([item for item in items if item is not UNDEFINED])
         case syntax.MakeObject():
             return made_object(expression.members, scope)
         case syntax.Subquery():
@@ -96,10 +104,10 @@ def evaluate(expression: Expression, scope: Scope) -> Value:  # noqa: C901, PLR0
             assert_never(expression)
 
 
-def made_object(members: Sequence[tuple[str, Expression]], scope: Scope) -> dict[str, Value]:
+def made_object(members: Sequence[tuple[str, Expression]], scope: Scope) -> Value:
     """An object of the members whose values are defined."""
     values = ((name, evaluate(expression, scope)) for name, expression in members)
-    return {name: value for name, value in values if value is not UNDEFINED}
+    return scope.budget.admit({name: value for name, value in values if value is not UNDEFINED})
 
 
 def _member(of: Value, key: str | int) -> Value:
@@ -112,8 +120,15 @@ def _member(of: Value, key: str | int) -> Value:
             return UNDEFINED
 
 
+def _examined(expression: Expression, scope: Scope) -> Value:
+    """The expression's value, to be gone through."""
+    value = evaluate(expression, scope)
+    scope.budget.spend_on(value)
+    return value
+
+
 def _compared(expression: syntax.Compare, scope: Scope) -> Value:
-    left, right = evaluate(expression.left, scope), evaluate(expression.right, scope)
+    left, right = _examined(expression.left, scope), _examined(expression.right, scope)
     match expression.operator:
         case "=":
             return equals(left, right)
@@ -126,10 +141,10 @@ def _compared(expression: syntax.Compare, scope: Scope) -> Value:
 
 
 def _is_in(expression: syntax.In, scope: Scope) -> Value:
-    value = evaluate(expression.of, scope)
+    value = _examined(expression.of, scope)
     if value is UNDEFINED or sort_key(value) in expression.constants:
         return UNDEFINED if value is UNDEFINED else True
-    others = (evaluate(other, scope) for other in expression.others)
+    others = (_examined(other, scope) for other in expression.others)
     return any(equals(value, other) is True for other in others)
 
 
@@ -160,19 +175,24 @@ def _called(expression: syntax.Call, scope: Scope) -> Value:
         return TIMES[name](scope.now)
     if name in AGGREGATES and scope.group is not None:
         rows = (replace(scope, values=row, group=None) for row in scope.group)
-        values = [evaluate(argument, row) for row in rows for argument in arguments]
+        values = [_examined(argument, row) for row in rows for argument in arguments]
         return AGGREGATES[name]([value for value in values if value is not UNDEFINED])
-    return call(name, [evaluate(argument, scope) for argument in arguments])
+    return scope.budget.admit(call(name, [_examined(argument, scope) for argument in arguments]))
 
 
 def _is_like(expression: syntax.Like, scope: Scope) -> Value:
     text, pattern = evaluate(expression.text, scope), evaluate(expression.pattern, scope)
     if not isinstance(text, str) or not isinstance(pattern, str):
         return UNDEFINED
-    return _wildcards(pattern, expression.escape).fullmatch(text) is not None
+    scope.budget.spend(len(text) * len(pattern) // _COMPARISONS_A_STEP)
+    compiled = scope.patterns.get((pattern, expression.escape))
+    if compiled is None:
+        scope.budget.spend(len(pattern) * _STEPS_TO_COMPILE_A_CHARACTER)
+        compiled = _wildcards(pattern, expression.escape)
+        scope.patterns[pattern, expression.escape] = compiled
+    return compiled.fullmatch(text) is not None
 
 
-@lru_cache(maxsize=64)
 def _wildcards(pattern: str, escape: str | None) -> re.Pattern[str]:
     """``%`` is any text, ``_`` any character; atomic groups keep the search from exploding."""
     first, *rest = _segments(pattern, escape)
@@ -204,6 +224,6 @@ def _found(expression: syntax.Subquery, scope: Scope) -> Value:
         case "EXISTS":
             return bool(results)
         case "ARRAY":
-            return list(results)
+            return scope.budget.admit(list(results))
         case "FIRST":
             return results[0] if results else UNDEFINED

@@ -6,15 +6,16 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import TYPE_CHECKING
 
+from local_azure.cosmos.sql.budget import Budget
 from local_azure.cosmos.sql.evaluation import Scope, evaluate, made_object
-from local_azure.cosmos.sql.functions import AGGREGATES
-from local_azure.cosmos.sql.syntax import Call, leading_name, nodes
+from local_azure.cosmos.sql.semantics import sums_up
+from local_azure.cosmos.sql.syntax import leading_name
 from local_azure.cosmos.sql.values import UNDEFINED, sort_key
 
 if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
 
-    from local_azure.cosmos.sql.syntax import Order, Select, Source
+    from local_azure.cosmos.sql.syntax import Expression, Order, Select, Source
     from local_azure.cosmos.sql.values import SortKey, Value
 
     _Values = Mapping[str, Value]
@@ -53,19 +54,6 @@ class _Row:
     position: Position
 
 
-def sums_up(select: Select) -> bool:
-    """Whether results are made of many rows."""
-    if select.group_by:
-        return True
-    columns = [column.expression for column in select.columns]
-    selected = columns if select.value is None else [select.value]
-    return any(
-        isinstance(node, Call) and node.name in AGGREGATES
-        for expression in selected
-        for node in nodes(expression)
-    )
-
-
 def execute(
     select: Select,
     documents: Iterable[tuple[int, Value]],
@@ -83,7 +71,7 @@ def execute(
             come or gone since neither hide nor repeat another one, unless results are
             distinct or sums.
     """
-    scope = Scope(values={}, now=now, subquery=_subquery)
+    scope = Scope(values={}, now=now, budget=Budget(), patterns={}, subquery=_subquery)
     rows = (
         _document_rows(select, documents, scope) if select.sources else _scope_rows(select, scope)
     )
@@ -116,6 +104,7 @@ def _document_rows(
 ) -> Iterator[_Row]:
     name = leading_name(select.sources[0].collection)
     for number, document in documents:
+        scope.budget.grow()
         yield from _scope_rows(select, replace(scope, values={name: document}), number)
 
 
@@ -133,6 +122,7 @@ def _joined(sources: Sequence[Source], scope: Scope) -> Iterator[_Values]:
         return
     source, *others = sources
     for value in _taken(source, evaluate(source.collection, scope)):
+        scope.budget.spend_on_row()
         yield from _joined(others, replace(scope, values={**scope.values, source.alias: value}))
 
 
@@ -152,8 +142,15 @@ def _ordered(rows: Iterable[_Row], order_by: Sequence[Order]) -> Iterator[_Row]:
 
 
 def _keyed(row: _Row, order_by: Sequence[Order]) -> Position:
-    keys = tuple(sort_key(evaluate(order.expression, row.scope)) for order in order_by)
+    keys = tuple(_key(order.expression, row.scope) for order in order_by)
     return replace(row.position, keys=keys)
+
+
+def _key(expression: Expression, scope: Scope) -> SortKey:
+    """What an expression's values are ordered or told apart by."""
+    value = evaluate(expression, scope)
+    scope.budget.spend_on(value)
+    return sort_key(value)
 
 
 def _is_behind(position: Position, after: Position, order_by: Sequence[Order]) -> bool:
@@ -182,6 +179,7 @@ def _summed_up(select: Select, rows: Iterable[_Row], scope: Scope) -> Iterator[R
         rows = [_Row(scope=group, position=Position()) for group in _groups(select, rows, scope)]
     seen = set()
     for result in _projected(select, rows):
+        scope.budget.spend_on(result.value)
         key = sort_key(result.value) if select.distinct else None
         if key is None or key not in seen:
             seen.add(key)
@@ -193,7 +191,7 @@ def _groups(select: Select, rows: Iterable[_Row], scope: Scope) -> Iterator[Scop
     if not select.group_by:
         groups[()] = []
     for row in rows:
-        key = tuple(sort_key(evaluate(each, row.scope)) for each in select.group_by)
+        key = tuple(_key(each, row.scope) for each in select.group_by)
         groups.setdefault(key, []).append(row.scope.values)
     for members in groups.values():
         values = members[0] if members else scope.values

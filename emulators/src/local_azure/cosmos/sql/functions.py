@@ -8,6 +8,7 @@ from functools import partial
 from typing import TYPE_CHECKING, Final
 
 from local_azure.cosmos.errors import bad_request, not_emulated
+from local_azure.cosmos.sql.budget import check_length
 from local_azure.cosmos.sql.values import UNDEFINED, Kind, equals, kind_of, sort_key
 
 if TYPE_CHECKING:
@@ -67,7 +68,15 @@ def _folded(text: str, ignore_case: bool) -> str:
 
 
 def _concat(*texts: Value) -> Value:
-    return "".join(texts) if all(isinstance(text, str) for text in texts) else UNDEFINED
+    if not all(isinstance(text, str) for text in texts):
+        return UNDEFINED
+    check_length(sum(map(len, texts)))
+    return "".join(texts)
+
+
+def _replace(text: str, old: str, new: str) -> str:
+    check_length(len(text) + text.count(old) * (len(new) - len(old)))
+    return text.replace(old, new)
 
 
 def _substring(text: str, start: float, length: float) -> str:
@@ -174,7 +183,7 @@ _FUNCTIONS: Final[Mapping[str, _Function]] = {
     "RIGHT": _of_text(lambda text, length: text[max(len(text) - int(length), 0) :], Kind.NUMBER),
     "SUBSTRING": _of_text(_substring, Kind.NUMBER, Kind.NUMBER),
     "INDEX_OF": _of_text(str.find, Kind.STRING),
-    "REPLACE": _of_text(str.replace, Kind.STRING, Kind.STRING),
+    "REPLACE": _of_text(_replace, Kind.STRING, Kind.STRING),
     "TOSTRING": _Function(compute=_as_string, takes=(None,)),
     "ABS": _of_number(abs),
     "CEILING": _of_number(math.ceil),
@@ -196,7 +205,10 @@ def _count(values: Sequence[Value]) -> Value:
 def _sum(values: Sequence[Value]) -> Value:
     if any(kind_of(value) is not Kind.NUMBER for value in values):
         return UNDEFINED
-    return finite(math.fsum(values))
+    try:
+        return finite(math.fsum(values))
+    except OverflowError:
+        return UNDEFINED
 
 
 def _average(values: Sequence[Value]) -> Value:

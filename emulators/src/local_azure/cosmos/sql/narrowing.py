@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
-from local_azure.cosmos.sql.syntax import And, Compare, Constant, In, Name, Or, Property
+from local_azure.cosmos.sql.syntax import And, Compare, In, Name, Or, Property, is_scalar
 from local_azure.cosmos.sql.values import sort_key
 
 if TYPE_CHECKING:
@@ -33,10 +33,10 @@ def possible_values(path: Path, select: Select) -> frozenset[SortKey] | None:
 
 def _possible(condition: Expression, path: Path, select: Select) -> frozenset[SortKey] | None:
     match condition:
-        case Compare("=", left, Constant(value)) if path_of(left, select) == path:
-            return frozenset([sort_key(value)])
-        case Compare("=", Constant(value), right) if path_of(right, select) == path:
-            return frozenset([sort_key(value)])
+        case Compare("=", left, right) if is_scalar(right) and path_of(left, select) == path:
+            return frozenset([sort_key(right.value)])
+        case Compare("=", left, right) if is_scalar(left) and path_of(right, select) == path:
+            return frozenset([sort_key(left.value)])
         case In(of, values, ()) if path_of(of, select) == path:
             return values
         case And(operands):

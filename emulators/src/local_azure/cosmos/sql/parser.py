@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Final
 from local_azure.cosmos.errors import bad_request
 from local_azure.cosmos.sql import syntax
 from local_azure.cosmos.sql.cursor import Cursor, unexpected
+from local_azure.cosmos.sql.semantics import checked
 from local_azure.cosmos.sql.tokens import Token, TokenKind
 from local_azure.cosmos.sql.values import UNDEFINED, sort_key
 
@@ -18,6 +19,10 @@ if TYPE_CHECKING:
 
     from local_azure.cosmos.sql.syntax import Arithmetic, Comparison, Expression, Select, Source
     from local_azure.cosmos.sql.values import Value
+
+MAX_JOINS: Final = 5
+"""How many a query has at most, those of the queries within it among them."""
+_MAX_RESULTS: Final = 2**31 - 1
 
 _COMPARISONS: Final[Mapping[str, Comparison]] = {
     "=": "=",
@@ -40,12 +45,12 @@ _CONSTANTS: Final[Mapping[str, Value]] = {
 
 def parse_query(text: str, parameters: Mapping[str, Value]) -> Select:
     """Reads ``SELECT ...``; raises a `CosmosError` 400 if it is none."""
-    return _Parser(text, parameters).query()
+    return checked(_Parser(text, parameters).query())
 
 
 def parse_condition(text: str) -> Select:
     """Reads the condition of a patch: ``FROM c WHERE ...``."""
-    return _Parser(text, {}).condition()
+    return checked(_Parser(text, {}).condition())
 
 
 class _Parser(Cursor):
@@ -55,6 +60,7 @@ class _Parser(Cursor):
         super().__init__(text)
         self._parameters = parameters
         self._unnamed = count(1)
+        self._joins = 0
 
     def query(self) -> Select:
         select = self._select()
@@ -136,6 +142,9 @@ class _Parser(Cursor):
             return ()
         sources = [self._source()]
         while self._accepts("JOIN"):
+            self._joins += 1
+            if self._joins > MAX_JOINS:
+                raise bad_request(f"The query has more than {MAX_JOINS} joins.")
             sources.append(self._source())
         return tuple(sources)
 
@@ -145,10 +154,10 @@ class _Parser(Cursor):
             self._accepts("AS")
             alias = self._take(TokenKind.IDENTIFIER).text
             return syntax.Source(alias=alias, collection=collection, iterates=True)
-        name = self._take(TokenKind.IDENTIFIER).text
+        name = self._take(TokenKind.IDENTIFIER)
         if self._accepts("IN"):
-            return syntax.Source(alias=name, collection=self._collection(), iterates=True)
-        path = self._suffixed(syntax.Name(name))
+            return syntax.Source(alias=name.text, collection=self._collection(), iterates=True)
+        path = self._suffixed(_name(name))
         if self._accepts("AS") or self._next.kind is TokenKind.IDENTIFIER:
             alias = self._take(TokenKind.IDENTIFIER).text
             return syntax.Source(alias=alias, collection=path)
@@ -179,10 +188,10 @@ class _Parser(Cursor):
     def _whole_number(self) -> int:
         token = self._next
         match self._primary():
-            case syntax.Constant(int(number)) if number >= 0 and not isinstance(number, bool):
-                return number
-            case _:
-                raise unexpected(token)
+            case syntax.Constant(int(number)) if not isinstance(number, bool):
+                if 0 <= number <= _MAX_RESULTS:
+                    return number
+        raise unexpected(token)
 
     def _expression(self) -> Expression:
         test = self._coalesced()
@@ -302,7 +311,7 @@ class _Parser(Cursor):
             case TokenKind.IDENTIFIER if self._accepts("("):
                 return syntax.Call(token.text.upper(), tuple(self._until(")", self._expression)))
             case TokenKind.IDENTIFIER:
-                return syntax.Name(token.text)
+                return _name(token)
             case TokenKind.KEYWORD if token.text in _CONSTANTS:
                 return syntax.Constant(_CONSTANTS[token.text])
             case _:
@@ -347,7 +356,11 @@ class _Parser(Cursor):
         return self._parameters[token.text]
 
 
+def _name(token: Token) -> syntax.Name:
+    return syntax.Name(token.text, token.start, token.end)
+
+
 def _in(of: Expression, options: Sequence[Expression]) -> syntax.In:
-    constants = [option.value for option in options if isinstance(option, syntax.Constant)]
-    others = [option for option in options if not isinstance(option, syntax.Constant)]
+    constants = [option.value for option in options if syntax.is_scalar(option)]
+    others = [option for option in options if not syntax.is_scalar(option)]
     return syntax.In(of, frozenset(map(sort_key, constants)), tuple(others))

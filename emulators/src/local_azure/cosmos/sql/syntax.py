@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, fields
-from typing import TYPE_CHECKING, Literal
+from dataclasses import dataclass, field, fields
+from typing import TYPE_CHECKING, Literal, TypeGuard
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
@@ -20,9 +20,11 @@ class Constant:
 
 @dataclass(frozen=True, slots=True)
 class Name:
-    """What a source is called, such as ``c``."""
+    """What a source is called, such as ``c``, and where in the query's text that stands."""
 
     name: str
+    start: int = field(default=0, compare=False)
+    end: int = field(default=0, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -78,7 +80,7 @@ class Calculate:
 
 @dataclass(frozen=True, slots=True)
 class In:
-    """``of IN (...)``: the constants, by what stands for them in comparisons, and the rest."""
+    """``of IN (...)``: the scalars, by what stands for them in comparisons, and the rest."""
 
     of: Expression
     constants: frozenset[SortKey]
@@ -218,15 +220,31 @@ class Select:
     offset: int
     limit: int | None
 
+    @property
+    def selected(self) -> tuple[Expression, ...]:
+        """What results are made of."""
+        columns = tuple(column.expression for column in self.columns)
+        return columns if self.value is None else (self.value,)
+
 
 def nodes(expression: Expression) -> Iterator[Expression]:
     """The expression and those within it, but not those of queries within the query."""
     yield expression
     if isinstance(expression, Subquery):
         return
+    for part in parts(expression):
+        yield from nodes(part)
+
+
+def parts(expression: Expression) -> Iterator[Expression]:
+    """The expressions that an expression is directly made of."""
     for part in fields(expression):
-        for within in _expressions(getattr(expression, part.name)):
-            yield from nodes(within)
+        yield from _expressions(getattr(expression, part.name))
+
+
+def is_scalar(expression: Expression) -> TypeGuard[Constant]:
+    """Whether an expression is a constant that is neither array nor object."""
+    return isinstance(expression, Constant) and not isinstance(expression.value, list | dict)
 
 
 def leading_name(expression: Expression) -> str:

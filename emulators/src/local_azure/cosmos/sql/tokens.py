@@ -71,12 +71,17 @@ def tokens(text: str) -> Iterator[Token]:
 
 
 def syntax_error(near: str, start: int, end: int) -> CosmosError:
+    """400, for what the grammar does not know."""
+    return query_error("SC1001", f"Syntax error, incorrect syntax near '{near}'.", start, end)
+
+
+def query_error(code: str, message: str, start: int, end: int) -> CosmosError:
     """400, in the form that the service describes errors of a query in."""
     error = {
         "severity": "Error",
         "location": {"start": start, "end": end},
-        "code": "SC1001",
-        "message": f"Syntax error, incorrect syntax near '{near}'.",
+        "code": code,
+        "message": message,
     }
     return bad_request(strict_json.encode({"errors": [error]}).decode())
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from enum import Enum, IntEnum
 from typing import Any, Final
 
@@ -62,6 +63,44 @@ def sort_key(value: Value) -> SortKey:
             return kind.value, tuple((name, sort_key(value[name])) for name in sorted(value))
         case _:
             return kind.value, value
+
+
+@dataclass(frozen=True, slots=True)
+class Size:
+    """How large a value is.
+
+    Attributes:
+        values: It and all values within it.
+        characters: About how many it has as JSON.
+    """
+
+    values: int
+    characters: int
+
+
+def size_of(value: Value, most: int) -> Size:
+    """The value's size, counted no further than a little past so many characters.
+
+    A value that a query makes may hold another one very often, so it can be far larger than
+    the memory it takes.
+    """
+    values, characters, left = 0, 0, [value]
+    while left and characters <= most:
+        values += 1
+        match left.pop():
+            case str() as text:
+                characters += len(text) + 3
+            case list() as items:
+                characters += 2
+                left += items
+            case dict() as members:
+                characters += 2 + sum(len(name) + 4 for name in members)
+                left += members.values()
+            case int() as number:
+                characters += 2 + number.bit_length() // 3
+            case _:
+                characters += 5
+    return Size(values, characters)
 
 
 def equals(left: Value, right: Value) -> Value:

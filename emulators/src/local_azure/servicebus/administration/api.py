@@ -29,6 +29,7 @@ if TYPE_CHECKING:
 _RULES = re.compile(r"(.+)/subscriptions/([^/]+)/rules", re.IGNORECASE)
 _SUBSCRIPTIONS = re.compile(r"(.+)/subscriptions", re.IGNORECASE)
 _MAX_PAGE = 100
+_MAX_DIGITS = 9
 _BEARER = "Bearer "
 
 
@@ -141,8 +142,8 @@ def _page(request: web.Request, title: str, entries: Iterable[Entry]) -> web.Res
 
 def _number(request: web.Request, name: str, default: int) -> int:
     text = request.query.get(name, str(default))
-    if not text.isdecimal():
-        raise argument_error(f"{name} is a number.")
+    if not text.isdecimal() or len(text) > _MAX_DIGITS:
+        raise argument_error(f"{name} is a number of at most {_MAX_DIGITS} digits.")
     return int(text)
 
 

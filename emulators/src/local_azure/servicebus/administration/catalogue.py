@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import re
+from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING, TypeVar
 
-from local_azure.servicebus.address import Address
 from local_azure.servicebus.administration import descriptions, rules
 from local_azure.servicebus.administration.atom import Entry, tag_of
 from local_azure.servicebus.administration.descriptions import (
@@ -17,9 +17,14 @@ from local_azure.servicebus.administration.descriptions import (
     Kind,
     Record,
 )
-from local_azure.servicebus.config import ENTITY_NAME, PART_NAME
 from local_azure.servicebus.entities import already_exists, not_found
+from local_azure.servicebus.forwarding import check_forwarding
 from local_azure.servicebus.management.body import argument_error
+from local_azure.servicebus.names import (
+    check_entity_name,
+    check_rule_name,
+    check_subscription_name,
+)
 from local_azure.servicebus.properties import (
     EntityProperties,
     QueueProperties,
@@ -28,7 +33,7 @@ from local_azure.servicebus.properties import (
 )
 
 if TYPE_CHECKING:
-    from collections.abc import Callable, Iterable
+    from collections.abc import Callable, Iterable, Iterator
     from weakref import WeakKeyDictionary
 
     from local_azure.servicebus.administration.atom import Element
@@ -63,9 +68,12 @@ class Place:
 
     def check_names(self) -> None:
         """Refuses names that nothing can have."""
-        parts = [part for part in (self.subscription, self.rule) if part is not None]
-        if not ENTITY_NAME.fullmatch(self.entity) or not all(map(PART_NAME.fullmatch, parts)):
-            raise argument_error("A name has letters, digits, '.', '-' and '_' alone.")
+        with _as_argument_errors():
+            check_entity_name(self.entity)
+            if self.subscription is not None:
+                check_subscription_name(self.subscription)
+            if self.rule is not None:
+                check_rule_name(self.rule)
 
 
 class Catalogue:
@@ -167,16 +175,18 @@ class Catalogue:
                     raise already_exists(rule)
                 owner.rules[rule] = rules.read(described)
             case Place(entity, str(subscription)):
-                properties, shown = self._new(SUBSCRIPTION, SubscriptionProperties, described)
+                properties, shown = self._new(
+                    SUBSCRIPTION, SubscriptionProperties, entity, described
+                )
                 properties = replace(properties, rules=rules.default_rules(described))
                 self._entities.create_subscription(entity, subscription, properties)
                 self._record(self._entities.subscription(entity, subscription)).shown = shown
             case Place(entity) if tag_of(described) == TOPIC.tag:
-                its, shown = self._new(TOPIC, TopicProperties, described)
+                its, shown = self._new(TOPIC, TopicProperties, entity, described)
                 self._entities.create_topic(entity, its)
                 self._record(self._entities.topic(entity)).shown = shown
             case Place(entity):
-                queue, shown = self._new(QUEUE, QueueProperties, described)
+                queue, shown = self._new(QUEUE, QueueProperties, entity, described)
                 self._entities.create_queue(entity, queue)
                 self._record(self._entities.queues[entity.lower()]).shown = shown
 
@@ -189,15 +199,17 @@ class Catalogue:
                 owner.rules[rule] = rules.read(described)
             case Place(entity, str(subscription)):
                 owner = self._entities.subscription(entity, subscription)
-                owner.properties = self._changed(SUBSCRIPTION, owner, owner.properties, described)
+                owner.properties = self._changed(
+                    SUBSCRIPTION, owner, owner.properties, entity, described
+                )
                 self._entities.apply(owner.queue, owner.properties)
             case Place(entity) if entity.lower() in self._entities.queues:
                 queue = self._entities.queues[entity.lower()]
-                changed = self._changed(QUEUE, queue, queue.properties, described)
+                changed = self._changed(QUEUE, queue, queue.properties, entity, described)
                 self._entities.apply(queue, changed)
             case Place(entity):
                 topic = self._entities.topic(entity)
-                topic.properties = self._changed(TOPIC, topic, topic.properties, described)
+                topic.properties = self._changed(TOPIC, topic, topic.properties, entity, described)
 
     def delete(self, place: Place) -> None:
         """Deletes what is there; raises ``amqp:not-found``."""
@@ -212,17 +224,21 @@ class Catalogue:
                 self._entities.delete(entity)
 
     def _new(
-        self, kind: Kind, make: Callable[..., _P], described: Element
+        self, kind: Kind, make: Callable[..., _P], entity: str, described: Element
     ) -> tuple[_P, dict[str, str]]:
         given, shown = descriptions.read(kind, described)
-        properties = make(**{**kind.defaults, **given})
-        self._check_forwarding(properties)
+        with _as_argument_errors():
+            properties = make(**{**kind.defaults, **given})
+            self._check_forwarding(entity, properties)
         return properties, shown
 
-    def _changed(self, kind: Kind, owner: object, before: _P, described: Element) -> _P:
-        given, shown = descriptions.read(kind, described)
-        after = replace(before, **given)
-        self._check_forwarding(after)
+    def _changed(
+        self, kind: Kind, owner: object, before: _P, entity: str, described: Element
+    ) -> _P:
+        given, shown = descriptions.read(kind, described, before)
+        with _as_argument_errors():
+            after = replace(before, **given)
+            self._check_forwarding(entity, after)
         for name in _IMMUTABLE:
             if getattr(before, name, None) != getattr(after, name, None):
                 raise argument_error(f"{name} cannot be changed.")
@@ -230,8 +246,14 @@ class Catalogue:
         record.shown, record.updated_at = record.shown | shown, datetime.now(UTC)
         return after
 
-    def _check_forwarding(self, properties: EntityProperties) -> None:
+    def _check_forwarding(self, entity: str, properties: EntityProperties) -> None:
         if isinstance(properties, QueueProperties):
-            for name in (properties.forward_to, properties.forward_dead_lettered_messages_to):
-                if name and self._entities.target(Address.parse(name).key) is None:
-                    raise argument_error(f"There is no '{name}' to forward to.")
+            check_forwarding(entity, properties, lambda key: self._entities.target(key) is not None)
+
+
+@contextmanager
+def _as_argument_errors() -> Iterator[None]:
+    try:
+        yield
+    except ValueError as error:
+        raise argument_error(f"{error}.") from error

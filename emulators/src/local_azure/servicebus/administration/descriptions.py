@@ -6,6 +6,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
+from local_azure.servicebus import checks
 from local_azure.servicebus.administration.atom import (
     COUNTS,
     SERVICE_BUS,
@@ -16,6 +17,7 @@ from local_azure.servicebus.administration.atom import (
     timestamp,
 )
 from local_azure.servicebus.amqp.errors import AmqpError
+from local_azure.servicebus.checks import FROM_MANAGEMENT
 from local_azure.servicebus.durations import format_duration, parse_duration
 from local_azure.servicebus.management.body import argument_error
 from local_azure.servicebus.rules import CorrelationFilter, SqlFilter
@@ -31,7 +33,7 @@ if TYPE_CHECKING:
     from local_azure.servicebus.topic import Topic
 
 _FOREVER = timedelta(days=10_675_199, hours=2, minutes=48, seconds=5, microseconds=477_580)
-_STATES = ("Active", "Disabled", "SendDisabled", "ReceiveDisabled")
+_MAX_USER_METADATA = 1024
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,33 +46,10 @@ class _Property:
     write: Callable[[Any], str] = str
 
 
-def _duration(shortest: timedelta, longest: timedelta) -> Callable[[str], timedelta]:
-    def read(text: str) -> timedelta:
-        duration = parse_duration(text)
-        if not shortest <= duration <= longest:
-            raise ValueError(f"{text} is not within {shortest} to {longest}")
-        return duration
-
-    return read
-
-
-def _number(text: str) -> int:
-    number = int(text)
-    if number < 1:
-        raise ValueError(f"{text} is less than 1")
-    return number
-
-
 def _flag(text: str) -> bool:
     if text.lower() not in ("true", "false"):
         raise ValueError(f"{text!r} is neither true nor false")
     return text.lower() == "true"
-
-
-def _status(text: str) -> str:
-    if text not in _STATES:
-        raise ValueError(f"{text!r} is none of {', '.join(_STATES)}")
-    return text
 
 
 def _show_flag(value: bool) -> str:
@@ -81,41 +60,46 @@ def _flags(tag: str, name: str) -> _Property:
     return _Property(tag, name, _flag, _show_flag)
 
 
-_LIFETIME = _Property(
-    "DefaultMessageTimeToLive",
-    "default_message_time_to_live",
-    _duration(timedelta(seconds=1), timedelta.max),
-    format_duration,
-)
+def _duration(tag: str, name: str) -> _Property:
+    return _Property(tag, name, parse_duration, format_duration)
+
+
+def _idle(text: str) -> object:
+    return FROM_MANAGEMENT["auto_delete_on_idle"].checked(parse_duration(text))
+
+
+def _metadata(text: str) -> str:
+    if len(text) > _MAX_USER_METADATA:
+        raise ValueError(f"{len(text)} characters are more than {_MAX_USER_METADATA}")
+    return text
+
+
+def _message_size(text: str) -> str:
+    if text != _MESSAGE_KILOBYTES:
+        raise ValueError(f"{text!r} is not {_MESSAGE_KILOBYTES}, as it is below the premium tier")
+    return text
+
+
+_LIFETIME = _duration("DefaultMessageTimeToLive", "default_message_time_to_live")
 _SENDABLE = (
-    _Property("MaxSizeInMegabytes", "max_size_in_megabytes", _number),
+    _Property("MaxSizeInMegabytes", "max_size_in_megabytes", int),
     _flags("RequiresDuplicateDetection", "requires_duplicate_detection"),
     _LIFETIME,
-    _Property(
-        "DuplicateDetectionHistoryTimeWindow",
-        "duplicate_detection_history_time_window",
-        _duration(timedelta(seconds=20), timedelta(days=7)),
-        format_duration,
-    ),
-    _Property("Status", "status", _status),
+    _duration("DuplicateDetectionHistoryTimeWindow", "duplicate_detection_history_time_window"),
+    _Property("Status", "status", checks.status),
 )
 _RECEIVABLE = (
-    _Property(
-        "LockDuration",
-        "lock_duration",
-        _duration(timedelta(seconds=5), timedelta(minutes=5)),
-        format_duration,
-    ),
+    _duration("LockDuration", "lock_duration"),
     _flags("RequiresSession", "requires_session"),
     _flags("DeadLetteringOnMessageExpiration", "dead_lettering_on_message_expiration"),
-    _Property("MaxDeliveryCount", "max_delivery_count", _number),
+    _Property("MaxDeliveryCount", "max_delivery_count", int),
     _Property("ForwardTo", "forward_to", str),
     _Property("ForwardDeadLetteredMessagesTo", "forward_dead_lettered_messages_to", str),
 )
 _SUBSCRIPTION = (
     *_RECEIVABLE,
     _LIFETIME,
-    _Property("Status", "status", _status),
+    _Property("Status", "status", checks.status),
     _flags(
         "DeadLetteringOnFilterEvaluationExceptions",
         "dead_lettering_on_filter_evaluation_exceptions",
@@ -129,15 +113,24 @@ _DEFAULTS: dict[str, Any] = {
 }
 """The service's, where they differ from those of Microsoft's emulator."""
 
+_MESSAGE_KILOBYTES = "256"
 _SHOWN = {
     "EnableBatchedOperations": "true",
     "AutoDeleteOnIdle": format_duration(_FOREVER),
     "EntityAvailabilityStatus": "Available",
     "UserMetadata": "",
     "SupportOrdering": "true",
-    "MaxMessageSizeInKilobytes": "256",
+    "MaxMessageSizeInKilobytes": _MESSAGE_KILOBYTES,
 }
 """What is kept and shown again without any effect, and its default."""
+
+_SHOWN_CHECKS: Mapping[str, Callable[[str], object]] = {
+    "EnableBatchedOperations": _flag,
+    "AutoDeleteOnIdle": _idle,
+    "UserMetadata": _metadata,
+    "SupportOrdering": _flag,
+    "MaxMessageSizeInKilobytes": _message_size,
+}
 
 _REFUSED = ("EnablePartitioning", "EnableExpress", "AuthorizationRules")
 _COMPUTED = frozenset(
@@ -182,8 +175,15 @@ class Record:
     updated_at: datetime = field(default_factory=lambda: datetime.now(UTC))
 
 
-def read(kind: Kind, description: Element) -> tuple[dict[str, Any], dict[str, str]]:
+def read(
+    kind: Kind, description: Element, before: EntityProperties | None = None
+) -> tuple[dict[str, Any], dict[str, str]]:
     """The properties that a description sets, and what it asks to be shown again.
+
+    Args:
+        kind: What is described.
+        description: Its description.
+        before: Its properties until now; what stays as it is may be outside of the limits.
 
     Raises:
         AmqpError: A property is unknown, out of its limits or not emulated.
@@ -196,9 +196,9 @@ def read(kind: Kind, description: Element) -> tuple[dict[str, Any], dict[str, st
     for child in description:
         tag, text = tag_of(child), child.text or ""
         if tag in known:
-            properties[known[tag].name] = _read(known[tag], text)
+            properties[known[tag].name] = _read(known[tag], text, before)
         elif tag in _SHOWN:
-            shown[tag] = text
+            shown[tag] = _shown(tag, text)
         elif tag in _REFUSED:
             _refuse(tag, child)
         elif tag not in _COMPUTED:
@@ -206,13 +206,24 @@ def read(kind: Kind, description: Element) -> tuple[dict[str, Any], dict[str, st
     return properties, shown
 
 
-def _read(known: _Property, text: str) -> object:
+def _read(known: _Property, text: str, before: EntityProperties | None) -> object:
     if not text and known.read is str:
         return None
     try:
-        return known.read(text)
+        value = known.read(text)
+        if known.name in FROM_MANAGEMENT and value != getattr(before, known.name, None):
+            FROM_MANAGEMENT[known.name].checked(value)
     except ValueError as error:
         raise argument_error(f"{known.tag}: {error}") from error
+    return value
+
+
+def _shown(tag: str, text: str) -> str:
+    try:
+        _SHOWN_CHECKS.get(tag, str)(text)
+    except ValueError as error:
+        raise argument_error(f"{tag}: {error}") from error
+    return text
 
 
 def _refuse(tag: str, child: Element) -> None:

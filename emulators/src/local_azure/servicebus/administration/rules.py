@@ -46,10 +46,20 @@ def _read_time(text: str) -> Timestamp:
     return Timestamp((moment if moment.tzinfo else moment.replace(tzinfo=UTC)).timestamp() * 1000)
 
 
+def _whole(bits: int) -> Callable[[str], int]:
+    def read(text: str) -> int:
+        number = int(text)
+        if not -(2 ** (bits - 1)) <= number < 2 ** (bits - 1):
+            raise ValueError(f"{text} has more than {bits} bits")
+        return number
+
+    return read
+
+
 _READERS: dict[str, Callable[[str], object]] = {
     "string": str,
-    "int": int,
-    "long": int,
+    "int": _whole(32),
+    "long": _whole(64),
     "double": float,
     "boolean": lambda text: text.lower() == "true",
     "duration": parse_duration,

@@ -19,6 +19,7 @@ from local_azure.servicebus.amqp.frames import (
     FrameReader,
     encode_frame,
 )
+from local_azure.servicebus.amqp.held import Held
 from local_azure.servicebus.amqp.link import wire_error
 from local_azure.servicebus.amqp.performatives import (
     Attach,
@@ -44,6 +45,7 @@ _logger = logging.getLogger(__name__)
 _MAX_FRAME_SIZE = 65536
 _MIN_MAX_FRAME_SIZE = 512
 _CHANNEL_MAX = 4999
+_MAX_LINKS = 5000
 _WRITE_AT = 65536
 _MECHANISMS = ("MSSBCBS", "ANONYMOUS", "PLAIN", "EXTERNAL")
 _SASL_OK, _SASL_AUTH = UByte(0), UByte(1)
@@ -95,6 +97,7 @@ class Connection(asyncio.Protocol):
         lost: It has ended.
         broken: It has ended, and the client did not say goodbye.
         writable: The socket takes more.
+        held: What waits for the client.
     """
 
     def __init__(self, container: Container, idle: IdleRules) -> None:
@@ -102,6 +105,7 @@ class Connection(asyncio.Protocol):
         self.lost = False
         self.broken = False
         self.writable = True
+        self.held = Held(self._go_on)
         self._idle = idle
         self._reader = FrameReader(_MAX_FRAME_SIZE)
         self._stage: Callable[[], bool] = self._expect_sasl
@@ -144,6 +148,13 @@ class Connection(asyncio.Protocol):
     def resume_writing(self) -> None:
         self.writable = True
         self._transport.resume_reading()
+        self._resume_sessions()
+
+    def _go_on(self) -> None:
+        """Sends what was held back, outside of what made room for it."""
+        self._loop.call_soon(self._resume_sessions)
+
+    def _resume_sessions(self) -> None:
         for session in tuple(self._sessions.values()):
             session.resume()
 
@@ -211,12 +222,29 @@ class Connection(asyncio.Protocol):
         """What idleness is measured by."""
         return self._loop.time()
 
+    def later(self, name: str, seconds: float, then: Callable[[], None]) -> None:
+        """Calls back unless the connection ends first; once for a name, the last time counts."""
+        if self.lost:
+            return
+        if name in self._timers:
+            self._timers[name].cancel()
+        self._timers[name] = self._loop.call_later(seconds, then)
+
     def links_changed(self) -> None:
         """A link has opened or ended."""
         self._linked, self._linkless_for = self.time(), self._idle.no_links
         if not self.lost:
-            self._timers["watch"].cancel()
             self._watch()
+
+    @property
+    def crowded(self) -> bool:
+        """Whether it has more links than it may have."""
+        return sum(session.link_count for session in self._sessions.values()) > _MAX_LINKS
+
+    def refuse_links(self, which: Callable[[str], bool], error: AmqpError) -> None:
+        """Ends the links, open or asked for, whose address a condition names."""
+        for session in tuple(self._sessions.values()):
+            session.refuse_links(which, error)
 
     def _watch(self) -> None:
         """Ends what has been idle for too long, and looks again when something next might be."""
@@ -232,7 +260,7 @@ class Connection(asyncio.Protocol):
         if (end := min(ends)) <= now:
             self.close(self._inactive(ends[end]))
             return
-        self._timers["watch"] = self._loop.call_at(min([end, *idle.values()]), self._watch)
+        self.later("watch", min([end, *idle.values()]) - now, self._watch)
 
     def _links(self) -> list[Link]:
         return [link for session in self._sessions.values() for link in session.links]
@@ -251,7 +279,7 @@ class Connection(asyncio.Protocol):
             self._send_raw(EMPTY_FRAME)
             self._beat_in(seconds)
 
-        self._timers["beat"] = self._loop.call_later(seconds, beat)
+        self.later("beat", seconds, beat)
 
     # ------------------------------------------------------------ stages
 

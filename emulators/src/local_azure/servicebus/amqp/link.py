@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import TYPE_CHECKING, Protocol
 
 from local_azure.servicebus.amqp.errors import AmqpError
+from local_azure.servicebus.amqp.held import too_much_held
 from local_azure.servicebus.amqp.performatives import (
     Attach,
     Composite,
@@ -26,6 +27,8 @@ SENDER, RECEIVER = False, True
 PRE_SETTLED = 1
 SERIAL = 0xFFFFFFFF
 _CREDIT = 1000
+_LINK_ERRORS = "amqp:link:"
+_TOO_LARGE = "amqp:link:message-size-exceeded"
 
 
 def address_text(terminus: Described | None) -> str | None:
@@ -33,6 +36,16 @@ def address_text(terminus: Described | None) -> str | None:
     fields = None if terminus is None else terminus.value
     text = fields[0] if isinstance(fields, list) and fields else None
     return text if isinstance(text, str) else None
+
+
+def wanted_address(attach: Attach) -> str | None:
+    """The address of the node that a client attaches to."""
+    return address_text(attach.source if attach.role == RECEIVER else attach.target)
+
+
+def ends_link(error: AmqpError) -> bool:
+    """Whether an error is one of the link, not of what was done over it."""
+    return error.condition.startswith(_LINK_ERRORS) and error.condition != _TOO_LARGE
 
 
 def wire_error(error: AmqpError) -> Error:
@@ -57,7 +70,10 @@ class IncomingMessage:
 
     def reject(self, error: AmqpError) -> None:
         """Tells the client why it was not taken."""
-        self.settle(Rejected(error=wire_error(error)))
+        if ends_link(error):
+            self.link.refuse(error)
+        else:
+            self.settle(Rejected(error=wire_error(error)))
 
 
 class Target(Protocol):
@@ -87,6 +103,7 @@ class Link(ABC):
     """What both directions share.
 
     Attributes:
+        address: What it leads to, as the client wrote it.
         may_idle: It is not ended for being silent.
         touched: When something last came or went over it, by the loop's time.
     """
@@ -94,6 +111,7 @@ class Link(ABC):
     def __init__(self, session: Session, attach: Attach, *, may_idle: bool = False) -> None:
         self.session = session
         self.name = attach.name
+        self.address = wanted_address(attach) or ""
         self.handle = attach.handle
         self.open = True
         self.may_idle = may_idle
@@ -140,7 +158,7 @@ class IncomingLink(Link):
         self._delivery_count = int(attach.initial_delivery_count or 0)
         self._credit = 0
         self._first: Transfer | None = None
-        self._parts: list[bytes] = []
+        self._gathered = bytearray()
         self._size = 0
 
     def answer(self, attach: Attach) -> Attach:
@@ -169,16 +187,32 @@ class IncomingLink(Link):
     def on_transfer(self, transfer: Transfer, payload: bytes) -> None:
         """Gathers the frames of a message and hands it on once it is whole."""
         self.touch()
-        first = self._first = self._first or transfer
         self._size += len(payload)
-        if self._size <= self._max_message_size:
-            self._parts.append(payload)
         if transfer.aborted:
             self._reset()
-        elif not transfer.more:
-            self._whole(first)
+        elif transfer.more:
+            self._first = self._first or replace(transfer, delivery_tag=None, state=None)
+            self._gather(payload)
+        else:
+            self._whole(self._first or transfer, payload)
 
-    def _whole(self, first: Transfer) -> None:
+    def _gather(self, payload: bytes) -> None:
+        """Keeps a part; of what is too large nothing, since it will be rejected."""
+        if self._size > self._max_message_size:
+            self._release()
+            return
+        held = self.session.connection.held
+        self._gathered += payload
+        held.add(len(payload))
+        if held.full:
+            self.refuse(too_much_held())
+
+    def _release(self) -> None:
+        if self._gathered:
+            self.session.connection.held.free(len(self._gathered))
+            self._gathered = bytearray()
+
+    def _whole(self, first: Transfer, last: bytes) -> None:
         if first.delivery_id is None:
             raise AmqpError("amqp:invalid-field", "a delivery has no id")
         message = IncomingMessage(
@@ -186,7 +220,7 @@ class IncomingLink(Link):
             delivery_id=first.delivery_id,
             message_format=first.message_format or 0,
             settled=bool(first.settled),
-            encoded=b"".join(self._parts),
+            encoded=bytes(self._gathered) + last,
         )
         size = self._size
         self._reset()
@@ -200,12 +234,16 @@ class IncomingLink(Link):
 
     def _reset(self) -> None:
         self._first = None
-        self._parts = []
         self._size = 0
+        self._release()
+
+    def closed(self) -> None:
+        super().closed()
+        self._reset()
 
     def _too_large(self, first: Transfer, size: int) -> AmqpError:
         return AmqpError(
-            "amqp:link:message-size-exceeded",
+            _TOO_LARGE,
             f"The received message (delivery-id:{first.delivery_id}, size:{size} bytes) exceeds "
             f"the limit ({self._max_message_size} bytes) currently allowed on the link.",
         )
@@ -232,6 +270,13 @@ class Delivery:
     def settle(self, outcome: Composite) -> None:
         """Confirms to the client what became of it."""
         self.link.settle(self, outcome)
+
+    def reject(self, error: AmqpError) -> None:
+        """Tells the client why its settlement failed."""
+        if ends_link(error):
+            self.link.refuse(error)
+        else:
+            self.settle(Rejected(error=wire_error(error)))
 
 
 class OutgoingLink(Link):

@@ -16,6 +16,7 @@ from local_azure.servicebus.amqp.link import (
     Link,
     OutgoingLink,
     detach,
+    wanted_address,
 )
 from local_azure.servicebus.amqp.performatives import (
     Attach,
@@ -30,10 +31,12 @@ from local_azure.servicebus.amqp.performatives import (
 from local_azure.servicebus.amqp.types import Described, UInt, UShort
 
 if TYPE_CHECKING:
+    from collections.abc import Callable
+
     from local_azure.servicebus.amqp.connection import Connection
 
 _WINDOW = 5000
-_HANDLE_MAX = 1023
+_HANDLE_MAX = 255
 _TRANSFER_OVERHEAD = 128
 
 
@@ -107,7 +110,11 @@ class Session:
             raise AmqpError("amqp:session:handle-in-use", f"handle {attach.handle} is not free")
         self._muted.discard(attach.handle)
         self._opening[attach.handle] = _Opening(attach)
-        self.connection.container.attach(self, attach)
+        if self.connection.crowded:
+            text = "The connection has more links than it may have."
+            self.refuse(attach, AmqpError("amqp:resource-limit-exceeded", text))
+        else:
+            self.connection.container.attach(self, attach)
 
     def awaits(self, attach: Attach) -> bool:
         """Whether the client still waits for the answer to an attach."""
@@ -155,6 +162,15 @@ class Session:
         self.send(detach(link.handle, error))
         self._close(link)
 
+    def refuse_links(self, which: Callable[[str], bool], error: AmqpError) -> None:
+        """Ends the links, open or asked for, whose address a condition names."""
+        for opening in tuple(self._opening.values()):
+            if which(wanted_address(opening.attach) or ""):
+                self.refuse(opening.attach, error)
+        for link in self.links:
+            if which(link.address):
+                link.refuse(error)
+
     def _on_detach(self, performative: Detach) -> None:
         """The client ends a link, gives up on one, or answers that one has ended."""
         handle = performative.handle
@@ -171,6 +187,7 @@ class Session:
 
     def _close(self, link: Link) -> None:
         del self._links[link.handle]
+        self._drop_waiting(link)
         link.closed()
         self.connection.links_changed()
 
@@ -180,6 +197,11 @@ class Session:
         for link in list(self._links.values()):
             self._close(link)
         self._muted.clear()
+
+    @property
+    def link_count(self) -> int:
+        """How many links are open or asked for."""
+        return len(self._links) + len(self._opening)
 
     @property
     def links(self) -> list[Link]:
@@ -201,7 +223,13 @@ class Session:
     @property
     def writable(self) -> bool:
         """Whether the client's window and the socket take another message."""
-        return self._remote_window > 0 and not self._waiting and self.connection.writable
+        connection = self.connection
+        return (
+            self._remote_window > 0
+            and not self._waiting
+            and connection.writable
+            and not connection.held.full
+        )
 
     def _on_flow(self, flow: Flow) -> None:
         """The client has made room, for the session or for one link."""
@@ -280,15 +308,35 @@ class Session:
                 settled=settled,
                 more=start + size < len(encoded),
             )
-            self._waiting.append((transfer, encoded[start : start + size]))
-        self._send_waiting()
+            self._send_or_wait(transfer, encoded[start : start + size])
         return delivery_id
+
+    def _send_or_wait(self, transfer: Transfer, part: bytes) -> None:
+        if self._waiting or self._remote_window == 0:
+            self._waiting.append((transfer, part))
+            self.connection.held.add(len(part))
+        else:
+            self._send_part(transfer, part)
+
+    def _send_part(self, transfer: Transfer, part: bytes) -> None:
+        self._remote_window -= 1
+        self._next_outgoing_id = (self._next_outgoing_id + 1) & SERIAL
+        self.send(transfer, part)
 
     def _send_waiting(self) -> None:
         while self._waiting and self._remote_window > 0:
-            self._remote_window -= 1
-            self._next_outgoing_id = (self._next_outgoing_id + 1) & SERIAL
-            self.send(*self._waiting.popleft())
+            transfer, part = self._waiting.popleft()
+            self.connection.held.free(len(part))
+            self._send_part(transfer, part)
+
+    def _drop_waiting(self, link: Link) -> None:
+        """Forgets what a link that has ended had still to send; none of it may follow."""
+        for _ in range(len(self._waiting)):
+            transfer, part = self._waiting.popleft()
+            if transfer.handle == link.handle:
+                self.connection.held.free(len(part))
+            else:
+                self._waiting.append((transfer, part))
 
     def _on_disposition(self, disposition: Disposition) -> None:
         """The client settles deliveries; those of links that have ended are ignored."""

@@ -17,12 +17,13 @@ from local_azure.servicebus.management.body import (
     sequence_numbers,
 )
 from local_azure.servicebus.settlement import from_status
+from local_azure.servicebus.twists import forgetting, lapsing
 
 if TYPE_CHECKING:
     from uuid import UUID
 
     from local_azure.servicebus.intake import Intake
-    from local_azure.servicebus.management.plan import Asked, Plan
+    from local_azure.servicebus.management.plan import Asked, Effect, Plan
     from local_azure.servicebus.message import Message
     from local_azure.servicebus.queue import Queue
 
@@ -39,7 +40,7 @@ def renew_lock(asked: Asked[Queue[WireContent]]) -> Plan:
         ends = [timestamp(asked.clock.on_wall(lock.until)) for lock in locks]
         return {"expirations": Array(ends)}
 
-    return asked.plan(renew, name="renew", key=_key(asked.entity, tokens))
+    return _on_locks(asked, tokens, renew, name="renew")
 
 
 def update_disposition(asked: Asked[Queue[WireContent]]) -> Plan:
@@ -51,7 +52,7 @@ def update_disposition(asked: Asked[Queue[WireContent]]) -> Plan:
             settlement.apply(asked.entity, token, asked.now)
         return {}
 
-    return asked.plan(settle, name=settlement.operation, key=_key(asked.entity, tokens))
+    return _on_locks(asked, tokens, settle, name=settlement.operation)
 
 
 def receive_by_sequence_number(asked: Asked[Queue[WireContent]]) -> Plan:
@@ -60,7 +61,11 @@ def receive_by_sequence_number(asked: Asked[Queue[WireContent]]) -> Plan:
     deletes = required(asked.body, "receiver-settle-mode", int) == _FIRST
 
     def receive() -> Body:
-        messages = asked.entity.receive_deferred(numbers, asked.now, session_id, delete=deletes)
+        if session_id is not None:
+            asked.session_lock(session_id)
+        messages = asked.entity.receive_deferred(
+            numbers, asked.now, session_id, asked.connection, delete=deletes
+        )
         return {"messages": [_received(message, asked) for message in messages]}
 
     return asked.plan(receive)
@@ -91,7 +96,11 @@ def schedule_message(asked: Asked[Intake[WireContent]]) -> Plan:
         numbers = asked.entity.send(contents, asked.now)
         return {"sequence-numbers": Array(Long(number) for number in numbers)}
 
-    return asked.plan(schedule, key=contents[0].message_id)
+    return asked.plan(
+        schedule,
+        keys=[content.message_id for content in contents],
+        twists=lambda: forgetting(asked.entity, contents),
+    )
 
 
 def cancel_scheduled_message(asked: Asked[Intake[WireContent]]) -> Plan:
@@ -105,9 +114,16 @@ def cancel_scheduled_message(asked: Asked[Intake[WireContent]]) -> Plan:
     return asked.plan(cancel)
 
 
-def _key(queue: Queue[WireContent], tokens: list[UUID]) -> str | None:
-    message = queue.locked(tokens[0])
-    return None if message is None else message.message_id
+def _on_locks(
+    asked: Asked[Queue[WireContent]], tokens: list[UUID], effect: Effect, *, name: str
+) -> Plan:
+    messages = [asked.entity.locked(token) for token in tokens]
+    return asked.plan(
+        effect,
+        name=name,
+        keys=[None if message is None else message.message_id for message in messages],
+        twists=lambda: lapsing(asked.entity, tokens, asked.clock),
+    )
 
 
 def _received(message: Message[WireContent], asked: Asked[Queue[WireContent]]) -> Body:

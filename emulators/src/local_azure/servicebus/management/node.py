@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import TYPE_CHECKING, Any
 
 from local_azure.faults import Operation
@@ -12,6 +13,7 @@ from local_azure.servicebus.intake import Intake
 from local_azure.servicebus.management import messages, rules, sessions
 from local_azure.servicebus.management.plan import Asked, Plan
 from local_azure.servicebus.queue import Queue
+from local_azure.servicebus.session_links import SessionSource
 from local_azure.servicebus.session_queue import SessionQueue
 from local_azure.servicebus.topic import Subscription
 
@@ -22,8 +24,11 @@ if TYPE_CHECKING:
     from local_azure.servicebus.entities import Entities
     from local_azure.servicebus.gate import Gate
     from local_azure.servicebus.management.body import Body
+    from local_azure.servicebus.queue_links import QueueSource
+    from local_azure.servicebus.session_queue import SessionLock
 
 _PREFIX = "com.microsoft:"
+_LINK = "associated-link-name"
 
 _OPERATIONS: dict[str, tuple[type, Callable[[Asked[Any]], Plan]]] = {
     "renew-lock": (Queue, messages.renew_lock),
@@ -42,14 +47,22 @@ _OPERATIONS: dict[str, tuple[type, Callable[[Asked[Any]], Plan]]] = {
 }
 """Each operation, and the kind of entity that knows it."""
 
+OPERATIONS = frozenset({"renew", *_OPERATIONS} - {"renew-lock", "update-disposition"})
+"""The operations as faults name them; a disposition has the name of what it does."""
+
 
 class Management:
     """Answers the requests about an entity."""
 
     def __init__(
-        self, entity: Intake[WireContent], entities: Entities[WireContent], gate: Gate
+        self,
+        entity: Intake[WireContent],
+        source: QueueSource | None,
+        entities: Entities[WireContent],
+        gate: Gate,
     ) -> None:
         self._entity = entity
+        self._source = source
         self._entities = entities
         self._gate = gate
 
@@ -60,11 +73,13 @@ class Management:
         except AmqpError as error:
             exchange.answer(request, _response(error))
             return
+        key, *others = plan.keys
         self._gate.perform(
-            Operation(name=plan.operation, entity=self._entity.name, key=plan.key),
+            Operation(name=plan.operation, entity=self._entity.name, key=key, others=tuple(others)),
             request.session.connection,
             plan.effect,
             lambda result: exchange.answer(request, _response(result)),
+            plan.twists,
         )
 
     def _plan(self, request: Request) -> Plan:
@@ -76,8 +91,24 @@ class Management:
         if not isinstance(subject, kind):
             raise AmqpError("amqp:not-allowed", f"'{self._entity.name}' does not do {name}.")
         body = request.value if isinstance(request.value, dict) else {}
-        clock = self._gate.clock
-        return plan(Asked(operation=name, entity=subject, body=body, clock=clock))
+        return plan(
+            Asked(
+                operation=name,
+                entity=subject,
+                body=body,
+                clock=self._gate.clock,
+                connection=request.session.connection,
+                session_lock=partial(self._session_lock, request),
+            )
+        )
+
+    def _session_lock(self, request: Request, session_id: str) -> SessionLock:
+        """The lock that the receiver has whose the request is, or any on its connection."""
+        if not isinstance(self._source, SessionSource):
+            raise AmqpError("amqp:not-allowed", f"'{self._entity.name}' has no sessions.")
+        link = request.properties.get(_LINK)
+        name = link if isinstance(link, str) and link else None
+        return self._source.lock_of(request.session.connection, name, session_id)
 
     def _subject(self, kind: type) -> object:
         if kind is Subscription:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
+from datetime import timedelta
 from typing import TYPE_CHECKING
 
 from local_azure.servicebus.amqp.errors import AmqpError
-from local_azure.servicebus.amqp.types import Described, Int, Timestamp, ULong
+from local_azure.servicebus.amqp.types import Described, Int, Long, Timestamp, ULong
 from local_azure.servicebus.entities import not_found
 from local_azure.servicebus.management.body import (
     Body,
@@ -14,6 +15,7 @@ from local_azure.servicebus.management.body import (
     optional,
     required,
 )
+from local_azure.servicebus.names import check_rule_name
 from local_azure.servicebus.rule_sql.action import Action
 from local_azure.servicebus.rules import (
     CorrelationFilter,
@@ -51,6 +53,7 @@ def add_rule(asked: Asked[Subscription[WireContent]]) -> Plan:
     """Adds a rule."""
     name = required(asked.body, "rule-name", str)
     try:
+        check_rule_name(name)
         rule = _rule(required(asked.body, "rule-description", dict))
     except ValueError as error:
         raise argument_error(str(error)) from error
@@ -62,7 +65,7 @@ def add_rule(asked: Asked[Subscription[WireContent]]) -> Plan:
         asked.entity.rules[name] = rule
         return {}
 
-    return asked.plan(add, key=name)
+    return asked.plan(add, keys=[name])
 
 
 def remove_rule(asked: Asked[Subscription[WireContent]]) -> Plan:
@@ -74,7 +77,7 @@ def remove_rule(asked: Asked[Subscription[WireContent]]) -> Plan:
             raise not_found(name)
         return {}
 
-    return asked.plan(remove, key=name)
+    return asked.plan(remove, keys=[name])
 
 
 def enumerate_rules(asked: Asked[Subscription[WireContent]]) -> Plan:
@@ -136,8 +139,20 @@ def _described_filter(chosen: Filter) -> Described:
             return Described(_SQL, [chosen.expression, _COMPATIBILITY])
         case CorrelationFilter():
             values = [chosen.system.get(name) for name in _CORRELATION_FIELDS.values()]
-            return Described(_CORRELATION, [*values, dict(chosen.user)])
+            user = {name: _shown(value) for name, value in chosen.user.items()}
+            return Described(_CORRELATION, [*values, user])
         case FalseFilter():
             return Described(_FALSE, [])
         case _:
             return Described(_TRUE, [])
+
+
+def _shown(value: object) -> object:
+    """A value from Python or the management API as a message would have it, or as text."""
+    match value:
+        case int() if type(value) is int:
+            return Long(value)
+        case timedelta():
+            return str(value)
+        case _:
+            return value

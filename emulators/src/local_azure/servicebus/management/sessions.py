@@ -4,12 +4,15 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING
 
+from local_azure.faults import Lapse
+from local_azure.servicebus.amqp.errors import AmqpError
 from local_azure.servicebus.amqp.types import Int, Timestamp
 from local_azure.servicebus.content import WireContent, timestamp
 from local_azure.servicebus.management.body import Body, natural, optional, required
 
 if TYPE_CHECKING:
-    from local_azure.servicebus.management.plan import Asked, Plan
+    from local_azure.servicebus.gate import Twists
+    from local_azure.servicebus.management.plan import Asked, Effect, Plan
     from local_azure.servicebus.session_queue import SessionQueue
 
 _NO_TIME = 253_402_300_800_000
@@ -21,18 +24,20 @@ def renew_session_lock(asked: Asked[SessionQueue[WireContent]]) -> Plan:
     session_id = required(asked.body, "session-id", str)
 
     def renew() -> Body:
-        lock = asked.entity.renew_session(session_id, asked.now)
+        lock = asked.entity.renew_session(asked.session_lock(session_id), asked.now)
         return {"expiration": timestamp(asked.clock.on_wall(lock.until))}
 
-    return asked.plan(renew, key=session_id)
+    return _on_session(asked, session_id, renew)
 
 
 def get_session_state(asked: Asked[SessionQueue[WireContent]]) -> Plan:
     """Reads what is stored with a session."""
     session_id = required(asked.body, "session-id", str)
-    return asked.plan(
-        lambda: {"session-state": asked.entity.state(session_id, asked.now)}, key=session_id
-    )
+
+    def read() -> Body:
+        return {"session-state": asked.entity.state(asked.session_lock(session_id), asked.now)}
+
+    return _on_session(asked, session_id, read)
 
 
 def set_session_state(asked: Asked[SessionQueue[WireContent]]) -> Plan:
@@ -41,10 +46,10 @@ def set_session_state(asked: Asked[SessionQueue[WireContent]]) -> Plan:
     state = optional(asked.body, "session-state", bytes)
 
     def store() -> Body:
-        asked.entity.set_state(session_id, state, asked.now)
+        asked.entity.set_state(asked.session_lock(session_id), state, asked.now)
         return {}
 
-    return asked.plan(store, key=session_id)
+    return _on_session(asked, session_id, store)
 
 
 def get_message_sessions(asked: Asked[SessionQueue[WireContent]]) -> Plan:
@@ -58,3 +63,16 @@ def get_message_sessions(asked: Asked[SessionQueue[WireContent]]) -> Plan:
         return {"skip": Int(skip + len(page)), "sessions-ids": list(page)} if page else None
 
     return asked.plan(listed)
+
+
+def _on_session(asked: Asked[SessionQueue[WireContent]], session_id: str, effect: Effect) -> Plan:
+    return asked.plan(effect, keys=[session_id], twists=lambda: _lapsing(asked, session_id))
+
+
+def _lapsing(asked: Asked[SessionQueue[WireContent]], session_id: str) -> Twists:
+    """A `Lapse` where the lock of a session is relied on: it ends."""
+    try:
+        lock = asked.session_lock(session_id)
+    except AmqpError:
+        return {}
+    return {Lapse: lambda: asked.entity.drop_session_lock(lock, asked.now)}

@@ -6,8 +6,12 @@ import operator
 import re
 from typing import TYPE_CHECKING, Any
 
+from local_azure.servicebus.limits import MAX_PROPERTY_SIZE
+
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
+
+_INTEGERS = 1 << 63
 
 
 class EvaluationError(Exception):
@@ -42,7 +46,10 @@ def compare(sign: str, left: object, right: object) -> bool | None:
         return None
     if _kind(left) is not _kind(right):
         raise EvaluationError(f"{_name(left)} cannot be compared with {_name(right)}")
-    return COMPARISONS[sign](left, right)
+    try:
+        return COMPARISONS[sign](left, right)
+    except TypeError as error:
+        raise EvaluationError(f"{_name(left)} is neither less nor more") from error
 
 
 def compute(sign: str, left: object, right: object) -> object:
@@ -65,7 +72,16 @@ def _computed(sign: str, left: Any, right: Any) -> object:
         result = _ARITHMETIC[sign](left, right)
     except (ArithmeticError, ValueError) as error:
         raise EvaluationError(str(error)) from error
-    return int(result) if whole else result
+    return _bounded(int(result) if whole else result)
+
+
+def _bounded(result: object) -> object:
+    """A result that a property can have: it may grow in every statement of an action."""
+    if isinstance(result, int) and not -_INTEGERS <= result < _INTEGERS:
+        raise EvaluationError("a number has more than 64 bits")
+    if isinstance(result, str) and len(result) > MAX_PROPERTY_SIZE:
+        raise EvaluationError(f"a text has more than {MAX_PROPERTY_SIZE} characters")
+    return result
 
 
 def _kind(value: object) -> type:
@@ -99,14 +115,19 @@ def like(value: object, pattern: object, escape: object) -> bool | None:
 
 
 def _as_regex(pattern: str, escape: object) -> str:
-    wildcards = {"%": ".*", "_": "."}
-    parts, characters = [], iter(pattern)
+    """Parts between ``%`` are looked for once each, the last one at the end."""
+    parts, characters = [""], iter(pattern)
     for character in characters:
         if character == escape:
-            parts.append(re.escape(next(characters, "")))
+            parts[-1] += re.escape(next(characters, ""))
+        elif character == "%":
+            parts.append("")
         else:
-            parts.append(wildcards.get(character, re.escape(character)))
-    return "".join(parts)
+            parts[-1] += "." if character == "_" else re.escape(character)
+    if len(parts) == 1:
+        return parts[0]
+    first, *middle, last = parts
+    return first + "".join(f"(?>.*?{part})" for part in middle) + ".*" + last
 
 
 def negated(answer: object) -> bool | None:
