@@ -73,7 +73,7 @@ def run_file(suite: Suite, tests: Path, file: str) -> FileResult:
     with tempfile.TemporaryDirectory() as folder:
         report = Path(folder) / "report.json"
         environment = os.environ | {
-            "PYTHONPATH": str(_ROOT),
+            "PYTHONPATH": os.pathsep.join(map(str, (_ROOT, _ROOT / "emulators" / "src"))),
             DESELECTED: json.dumps(deselected),
             REPORT: str(report),
         }
