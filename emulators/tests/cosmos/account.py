@@ -11,8 +11,8 @@ from urllib.parse import quote, unquote
 
 from local_azure.clock import Clock
 from local_azure.cosmos import EMULATOR_KEY, ContainerProperties
-from local_azure.cosmos.service import Service
-from local_azure.cosmos.wire import Request, Response
+from local_azure.cosmos.rest.service import Service
+from local_azure.cosmos.rest.wire import Request, Response
 
 NOW = 1_700_000_000.0
 DATE = "mon, 30 nov 2026 12:00:00 gmt"

@@ -11,8 +11,8 @@ import pytest
 from emulators.tests.cosmos.account import DATE, DOCS, Account, signature
 from local_azure.clock import Clock
 from local_azure.cosmos import ContainerProperties
-from local_azure.cosmos.service import Service
-from local_azure.cosmos.wire import Request
+from local_azure.cosmos.rest.service import Service
+from local_azure.cosmos.rest.wire import Request
 
 CONTAINER = {"id": "k", "partitionKey": {"paths": ["/pk"], "kind": "Hash", "version": 2}}
 HIERARCHY = {"paths": ["/a", "/b"], "kind": "MultiHash", "version": 2}

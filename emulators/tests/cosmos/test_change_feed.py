@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from emulators.tests.cosmos.account import DOCS, Account, Answer, new_account
-from local_azure.cosmos.effective_partition_keys import effective_partition_key
-from local_azure.cosmos.partition_keys import Component
+from local_azure.cosmos.store.effective_partition_keys import effective_partition_key
+from local_azure.cosmos.store.partition_keys import Component
 
 if TYPE_CHECKING:
     from azure.cosmos.aio import ContainerProxy

@@ -8,7 +8,7 @@ import pytest
 
 from emulators.tests.cosmos.account import DOCS, Account, signature
 from local_azure.cosmos.errors import CosmosError
-from local_azure.cosmos.paging import Tokens
+from local_azure.cosmos.rest.paging import Tokens
 from local_azure.cosmos.sql.execution import Position
 
 if TYPE_CHECKING:

@@ -31,7 +31,7 @@ from local_azure.listening import listening
 from local_azure.servicebus import FalseFilter
 from local_azure.servicebus.administration import Administration
 from local_azure.servicebus.amqp.message import DATA, section
-from local_azure.servicebus.content import WireContent
+from local_azure.servicebus.nodes.content import WireContent
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from local_azure.servicebus.agenda import NEVER, Agenda
-from local_azure.servicebus.backlog import Backlog
+from local_azure.servicebus.broker.agenda import NEVER, Agenda
+from local_azure.servicebus.broker.backlog import Backlog
 
 _MANY = 10_000
 

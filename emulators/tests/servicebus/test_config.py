@@ -21,7 +21,7 @@ from local_azure.servicebus import (
     TopicProperties,
     TrueFilter,
 )
-from local_azure.servicebus.durations import format_duration, parse_duration
+from local_azure.servicebus.broker.durations import format_duration, parse_duration
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -25,8 +25,8 @@ from local_azure.servicebus.amqp.types import (
     UInt,
     ULong,
 )
-from local_azure.servicebus.content import WireContent
-from local_azure.servicebus.fields import Changes, Fields
+from local_azure.servicebus.broker.fields import Changes, Fields
+from local_azure.servicebus.nodes.content import WireContent
 
 _TYPE = Symbol("text/plain")
 _LISTED = ["m", None, "to", "label", "reply", "c", _TYPE, None, None, None, "s", None, "r"]

@@ -10,7 +10,7 @@ from emulators.tests.servicebus.test_queue import Note
 from local_azure.clock import Clock
 from local_azure.events import EventLog
 from local_azure.servicebus import QueueProperties
-from local_azure.servicebus.entities import Entities
+from local_azure.servicebus.broker.entities import Entities
 from local_azure.servicebus.expiry import Expiry
 
 if TYPE_CHECKING:

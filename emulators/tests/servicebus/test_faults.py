@@ -24,7 +24,7 @@ from local_azure.servicebus.amqp.encoding import encode
 from local_azure.servicebus.amqp.message import PROPERTIES, section, split
 from local_azure.servicebus.amqp.performatives import Transfer
 from local_azure.servicebus.amqp.types import UByte
-from local_azure.servicebus.content import WireContent
+from local_azure.servicebus.nodes.content import WireContent
 
 if TYPE_CHECKING:
     from collections.abc import Iterator

@@ -29,7 +29,7 @@ from local_azure.servicebus.amqp.performatives import (
     decode_composite,
 )
 from local_azure.servicebus.amqp.types import Described, Long, Symbol, UByte, UInt, ULong
-from local_azure.servicebus.content import WireContent
+from local_azure.servicebus.nodes.content import WireContent
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
@@ -174,7 +174,7 @@ async def test_a_token_is_for_an_address(bus: LocalServiceBus, audience: str, st
 async def test_tokens_are_for_so_many_audiences_at_once(
     bus: LocalServiceBus, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("local_azure.servicebus.cbs._MAX_AUDIENCES", 2)
+    monkeypatch.setattr("local_azure.servicebus.nodes.cbs._MAX_AUDIENCES", 2)
     async with _anonymous(bus, {}) as peer:
         statuses = [await _put_token(peer, audience, 60) for audience in "aabc"]
         assert statuses == [202, 202, 202, 403]

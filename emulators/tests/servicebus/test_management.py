@@ -38,12 +38,12 @@ from local_azure.servicebus.amqp.types import (
     UInt,
     ULong,
 )
-from local_azure.servicebus.content import WireContent
+from local_azure.servicebus.nodes.content import WireContent
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator
 
-    from local_azure.servicebus.queue_links import LocksOnConnectionLoss
+    from local_azure.servicebus.nodes.queues import LocksOnConnectionLoss
 
 _SUBSCRIPTION = "events/Subscriptions/all"
 _EVER = Timestamp(253_402_300_800_000)

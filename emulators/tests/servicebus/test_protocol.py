@@ -40,7 +40,7 @@ from local_azure.servicebus.amqp.performatives import (
     Transfer,
 )
 from local_azure.servicebus.amqp.types import Described, Int, Long, Symbol, UByte, UInt, ULong
-from local_azure.servicebus.content import WireContent
+from local_azure.servicebus.nodes.content import WireContent
 
 if TYPE_CHECKING:
     from collections.abc import AsyncIterator

@@ -13,12 +13,12 @@ import pytest
 from local_azure.events import EventLog
 from local_azure.servicebus import QueueProperties
 from local_azure.servicebus.amqp.errors import AmqpError
-from local_azure.servicebus.fields import Changes, Fields
-from local_azure.servicebus.limits import MEGABYTE
-from local_azure.servicebus.queue import Queue
+from local_azure.servicebus.broker.fields import Changes, Fields
+from local_azure.servicebus.broker.limits import MEGABYTE
+from local_azure.servicebus.broker.queue import Queue
 
 if TYPE_CHECKING:
-    from local_azure.servicebus.message import Message
+    from local_azure.servicebus.broker.message import Message
 
 
 @dataclass(frozen=True)

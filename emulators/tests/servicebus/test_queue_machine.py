@@ -14,13 +14,13 @@ from emulators.tests.servicebus.test_queue import Note
 from local_azure.events import EventLog
 from local_azure.servicebus import QueueProperties
 from local_azure.servicebus.amqp.errors import AmqpError
-from local_azure.servicebus.message import State
-from local_azure.servicebus.queue import Queue
+from local_azure.servicebus.broker.message import State
+from local_azure.servicebus.broker.queue import Queue
 
 if TYPE_CHECKING:
     from uuid import UUID
 
-    from local_azure.servicebus.message import Message
+    from local_azure.servicebus.broker.message import Message
 
 _LOCK, _TTL, _LIMIT = 30, 300, 3
 _USES = st.sampled_from(["complete", "abandon", "release", "defer", "dead_letter", "renew"])

@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from local_azure.servicebus import Action, CorrelationFilter, SqlFilter
-from local_azure.servicebus.fields import Changes, Fields
-from local_azure.servicebus.rule_sql.values import EvaluationError
+from local_azure.servicebus.broker.fields import Changes, Fields
+from local_azure.servicebus.broker.rule_sql.values import EvaluationError
 
 _FIELDS = Fields(
     system={"Label": "red", "MessageId": "m", "CorrelationId": "high"},

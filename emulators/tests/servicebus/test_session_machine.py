@@ -14,8 +14,8 @@ from emulators.tests.servicebus.test_queue import Note
 from local_azure.events import EventLog
 from local_azure.servicebus import QueueProperties
 from local_azure.servicebus.amqp.errors import AmqpError
-from local_azure.servicebus.queue import Queue
-from local_azure.servicebus.session_queue import SessionLock, SessionQueue
+from local_azure.servicebus.broker.queue import Queue
+from local_azure.servicebus.broker.session_queue import SessionLock, SessionQueue
 
 if TYPE_CHECKING:
     from uuid import UUID

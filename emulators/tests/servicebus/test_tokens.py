@@ -14,12 +14,12 @@ from emulators.tests.servicebus.requests_by_hand import jwt
 from local_azure.clock import Clock
 from local_azure.events import EventLog
 from local_azure.faults import Faults
-from local_azure.servicebus.address import Address
 from local_azure.servicebus.amqp.errors import AmqpError
-from local_azure.servicebus.cbs import Authorization
-from local_azure.servicebus.exchange import Request
-from local_azure.servicebus.gate import Gate
-from local_azure.servicebus.tokens import SharedAccessKey, covers, is_sas, verify_jwt
+from local_azure.servicebus.broker.address import Address
+from local_azure.servicebus.nodes.cbs import Authorization
+from local_azure.servicebus.nodes.exchange import Request
+from local_azure.servicebus.nodes.gate import Gate
+from local_azure.servicebus.nodes.tokens import SharedAccessKey, covers, is_sas, verify_jwt
 
 if TYPE_CHECKING:
     from collections.abc import Callable

@@ -21,12 +21,12 @@ from local_azure.servicebus import (
     TopicProperties,
 )
 from local_azure.servicebus.amqp.errors import AmqpError
-from local_azure.servicebus.entities import Entities
+from local_azure.servicebus.broker.entities import Entities
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-    from local_azure.servicebus.message import Message
+    from local_azure.servicebus.broker.message import Message
 
 
 def entities_of(

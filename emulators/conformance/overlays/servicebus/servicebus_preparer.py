@@ -10,7 +10,7 @@ from uuid import uuid4
 
 from emulators.conformance.servicebus import BUS, on_loop
 from local_azure.servicebus import QueueProperties, SubscriptionProperties, TopicProperties
-from local_azure.servicebus.durations import parse_duration
+from local_azure.servicebus.broker.durations import parse_duration
 
 if TYPE_CHECKING:
     from collections.abc import Callable

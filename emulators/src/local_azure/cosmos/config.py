@@ -6,13 +6,13 @@ import json
 from typing import TYPE_CHECKING, Any
 
 from local_azure.cosmos.errors import CosmosError
-from local_azure.cosmos.properties import container_properties, resource_id
+from local_azure.cosmos.store.properties import container_properties, resource_id
 
 if TYPE_CHECKING:
     from collections.abc import Iterator
     from pathlib import Path
 
-    from local_azure.cosmos.properties import ContainerProperties
+    from local_azure.cosmos.store.properties import ContainerProperties
 
 
 class ConfigError(ValueError):

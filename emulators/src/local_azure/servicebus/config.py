@@ -7,18 +7,18 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any, TypeVar
 
 from local_azure.servicebus import config_tables as tables
-from local_azure.servicebus.forwarding import check_forwarding
-from local_azure.servicebus.names import (
+from local_azure.servicebus.broker.forwarding import check_forwarding
+from local_azure.servicebus.broker.names import (
     check_entity_name,
     check_rule_name,
     check_subscription_name,
 )
-from local_azure.servicebus.properties import (
+from local_azure.servicebus.broker.properties import (
     QueueProperties,
     SubscriptionProperties,
     TopicProperties,
 )
-from local_azure.servicebus.rules import DEFAULT_RULES, Rule
+from local_azure.servicebus.broker.rules import DEFAULT_RULES, Rule
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterator, Mapping, Sequence

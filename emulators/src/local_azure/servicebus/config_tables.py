@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from typing import Any, TypeAlias
 
-from local_azure.servicebus.checks import FROM_CONFIG, flag, optional_name
-from local_azure.servicebus.durations import parse_duration
-from local_azure.servicebus.fields import SYSTEM_PROPERTIES
-from local_azure.servicebus.rule_sql.action import Action
-from local_azure.servicebus.rules import CorrelationFilter, Filter, Rule, SqlFilter
+from local_azure.servicebus.broker.checks import FROM_CONFIG, flag, optional_name
+from local_azure.servicebus.broker.durations import parse_duration
+from local_azure.servicebus.broker.fields import SYSTEM_PROPERTIES
+from local_azure.servicebus.broker.rule_sql.action import Action
+from local_azure.servicebus.broker.rules import CorrelationFilter, Filter, Rule, SqlFilter
 
 Table: TypeAlias = Mapping[str, tuple[str, Callable[[object], Any]]]
 """By the name of a property: our field, and how its value is read; ``ValueError`` if it cannot."""

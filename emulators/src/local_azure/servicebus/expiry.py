@@ -6,12 +6,12 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING, Any
 
-from local_azure.servicebus.agenda import NEVER
+from local_azure.servicebus.broker.agenda import NEVER
 
 if TYPE_CHECKING:
     from local_azure.clock import Clock
-    from local_azure.servicebus.entities import Entities
-    from local_azure.servicebus.intake import Intake
+    from local_azure.servicebus.broker.entities import Entities
+    from local_azure.servicebus.broker.intake import Intake
 
 _logger = logging.getLogger(__name__)
 

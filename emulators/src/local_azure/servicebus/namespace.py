@@ -6,7 +6,6 @@ from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
 from local_azure.faults import Operation
-from local_azure.servicebus.address import Address
 from local_azure.servicebus.amqp.errors import AmqpError
 from local_azure.servicebus.amqp.link import (
     RECEIVER,
@@ -14,16 +13,17 @@ from local_azure.servicebus.amqp.link import (
     OutgoingLink,
     wanted_address,
 )
-from local_azure.servicebus.cbs import CBS
-from local_azure.servicebus.entities import not_found
-from local_azure.servicebus.exchange import Exchange, Responder
-from local_azure.servicebus.limits import MAX_MESSAGE_SIZE, check_status
-from local_azure.servicebus.management.node import Management
-from local_azure.servicebus.queue import Queue
-from local_azure.servicebus.queue_links import EntityTarget, LocksOnConnectionLoss, QueueSource
-from local_azure.servicebus.session_links import SessionFilter, SessionSource
-from local_azure.servicebus.session_queue import SessionQueue
-from local_azure.servicebus.tokens import unauthorized
+from local_azure.servicebus.broker.address import Address
+from local_azure.servicebus.broker.entities import not_found
+from local_azure.servicebus.broker.limits import MAX_MESSAGE_SIZE, check_status
+from local_azure.servicebus.broker.queue import Queue
+from local_azure.servicebus.broker.session_queue import SessionQueue
+from local_azure.servicebus.nodes.cbs import CBS
+from local_azure.servicebus.nodes.exchange import Exchange, Responder
+from local_azure.servicebus.nodes.management.node import Management
+from local_azure.servicebus.nodes.queues import EntityTarget, LocksOnConnectionLoss, QueueSource
+from local_azure.servicebus.nodes.sessions import SessionFilter, SessionSource
+from local_azure.servicebus.nodes.tokens import unauthorized
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -31,11 +31,11 @@ if TYPE_CHECKING:
     from local_azure.servicebus.amqp.connection import Connection
     from local_azure.servicebus.amqp.performatives import Attach, SaslInit
     from local_azure.servicebus.amqp.session import Session
-    from local_azure.servicebus.cbs import Authorization
-    from local_azure.servicebus.content import WireContent
-    from local_azure.servicebus.entities import Entities
-    from local_azure.servicebus.gate import Gate
-    from local_azure.servicebus.intake import Intake
+    from local_azure.servicebus.broker.entities import Entities
+    from local_azure.servicebus.broker.intake import Intake
+    from local_azure.servicebus.nodes.cbs import Authorization
+    from local_azure.servicebus.nodes.content import WireContent
+    from local_azure.servicebus.nodes.gate import Gate
 
     _Entity = Intake[WireContent]
 

@@ -12,23 +12,23 @@ from local_azure.events import EventLog
 from local_azure.faults import Faults
 from local_azure.servicebus.amqp.connection import Connection, IdleRules
 from local_azure.servicebus.amqp.errors import AmqpError
-from local_azure.servicebus.cbs import Authorization
+from local_azure.servicebus.broker.entities import Entities
 from local_azure.servicebus.config import Config
-from local_azure.servicebus.entities import Entities
 from local_azure.servicebus.expiry import Expiry
-from local_azure.servicebus.gate import Gate
 from local_azure.servicebus.namespace import Namespace
+from local_azure.servicebus.nodes.cbs import Authorization
+from local_azure.servicebus.nodes.gate import Gate
+from local_azure.servicebus.nodes.tokens import SharedAccessKey
 from local_azure.servicebus.targets import TARGETS
-from local_azure.servicebus.tokens import SharedAccessKey
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
     from types import TracebackType
 
-    from local_azure.servicebus.content import WireContent
-    from local_azure.servicebus.properties import QueueProperties, TopicProperties
-    from local_azure.servicebus.queue import Queue
-    from local_azure.servicebus.queue_links import LocksOnConnectionLoss
+    from local_azure.servicebus.broker.properties import QueueProperties, TopicProperties
+    from local_azure.servicebus.broker.queue import Queue
+    from local_azure.servicebus.nodes.content import WireContent
+    from local_azure.servicebus.nodes.queues import LocksOnConnectionLoss
 
 KEY_NAME = "RootManageSharedAccessKey"
 KEY = "SAS_KEY_VALUE"

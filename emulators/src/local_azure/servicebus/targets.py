@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Final
 
 from local_azure.faults import Delay, Drop, Fail, Hang, Lapse, Overtake, Targets
-from local_azure.servicebus.gate import DELIVER
-from local_azure.servicebus.management.node import OPERATIONS
+from local_azure.servicebus.nodes.gate import DELIVER
+from local_azure.servicebus.nodes.management.node import OPERATIONS
 
 if TYPE_CHECKING:
     from collections.abc import Mapping, Set

@@ -13,18 +13,18 @@ from aiohttp import web
 from local_azure.servicebus.administration import atom
 from local_azure.servicebus.administration.catalogue import Catalogue, Place
 from local_azure.servicebus.amqp.errors import AmqpError
-from local_azure.servicebus.exchange import failure
-from local_azure.servicebus.management.body import argument_error
-from local_azure.servicebus.tokens import is_sas, unauthorized, verify_jwt
+from local_azure.servicebus.nodes.exchange import failure
+from local_azure.servicebus.nodes.management.body import argument_error
+from local_azure.servicebus.nodes.tokens import is_sas, unauthorized, verify_jwt
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable
 
     from local_azure.servicebus.administration.atom import Entry
     from local_azure.servicebus.administration.descriptions import Record
-    from local_azure.servicebus.content import WireContent
-    from local_azure.servicebus.entities import Entities
-    from local_azure.servicebus.tokens import SharedAccessKey
+    from local_azure.servicebus.broker.entities import Entities
+    from local_azure.servicebus.nodes.content import WireContent
+    from local_azure.servicebus.nodes.tokens import SharedAccessKey
 
 _RULES = re.compile(r"(.+)/subscriptions/([^/]+)/rules", re.IGNORECASE)
 _SUBSCRIPTIONS = re.compile(r"(.+)/subscriptions", re.IGNORECASE)

@@ -7,7 +7,7 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 from xml.etree import ElementTree
 
-from local_azure.servicebus.management.body import argument_error
+from local_azure.servicebus.nodes.management.body import argument_error
 
 if TYPE_CHECKING:
     from collections.abc import Sequence

@@ -17,30 +17,30 @@ from local_azure.servicebus.administration.descriptions import (
     Kind,
     Record,
 )
-from local_azure.servicebus.entities import already_exists, not_found
-from local_azure.servicebus.forwarding import check_forwarding
-from local_azure.servicebus.management.body import argument_error
-from local_azure.servicebus.names import (
+from local_azure.servicebus.broker.entities import already_exists, not_found
+from local_azure.servicebus.broker.forwarding import check_forwarding
+from local_azure.servicebus.broker.names import (
     check_entity_name,
     check_rule_name,
     check_subscription_name,
 )
-from local_azure.servicebus.properties import (
+from local_azure.servicebus.broker.properties import (
     EntityProperties,
     QueueProperties,
     SubscriptionProperties,
     TopicProperties,
 )
+from local_azure.servicebus.nodes.management.body import argument_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Iterable, Iterator
     from weakref import WeakKeyDictionary
 
     from local_azure.servicebus.administration.atom import Element
-    from local_azure.servicebus.content import WireContent
-    from local_azure.servicebus.entities import Entities
-    from local_azure.servicebus.queue import Queue
-    from local_azure.servicebus.topic import Subscription, Topic
+    from local_azure.servicebus.broker.entities import Entities
+    from local_azure.servicebus.broker.queue import Queue
+    from local_azure.servicebus.broker.topic import Subscription, Topic
+    from local_azure.servicebus.nodes.content import WireContent
 
 _PLACE = re.compile(
     r"(?P<entity>.+?)(?:/subscriptions/(?P<subscription>[^/]+)(?:/rules/(?P<rule>[^/]+))?)?",

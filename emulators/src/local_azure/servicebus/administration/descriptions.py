@@ -6,7 +6,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, datetime, timedelta
 from typing import TYPE_CHECKING, Any
 
-from local_azure.servicebus import checks
 from local_azure.servicebus.administration.atom import (
     COUNTS,
     SERVICE_BUS,
@@ -17,20 +16,21 @@ from local_azure.servicebus.administration.atom import (
     timestamp,
 )
 from local_azure.servicebus.amqp.errors import AmqpError
-from local_azure.servicebus.checks import FROM_MANAGEMENT
-from local_azure.servicebus.durations import format_duration, parse_duration
-from local_azure.servicebus.management.body import argument_error
-from local_azure.servicebus.rules import CorrelationFilter, SqlFilter
+from local_azure.servicebus.broker import checks
+from local_azure.servicebus.broker.checks import FROM_MANAGEMENT
+from local_azure.servicebus.broker.durations import format_duration, parse_duration
+from local_azure.servicebus.broker.rules import CorrelationFilter, SqlFilter
+from local_azure.servicebus.nodes.management.body import argument_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping
 
-    from local_azure.servicebus.content import WireContent
-    from local_azure.servicebus.properties import (
+    from local_azure.servicebus.broker.properties import (
         EntityProperties,
     )
-    from local_azure.servicebus.queue import Queue
-    from local_azure.servicebus.topic import Topic
+    from local_azure.servicebus.broker.queue import Queue
+    from local_azure.servicebus.broker.topic import Topic
+    from local_azure.servicebus.nodes.content import WireContent
 
 _FOREVER = timedelta(days=10_675_199, hours=2, minutes=48, seconds=5, microseconds=477_580)
 _MAX_USER_METADATA = 1024

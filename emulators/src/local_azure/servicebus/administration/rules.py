@@ -16,11 +16,10 @@ from local_azure.servicebus.administration.atom import (
     timestamp,
 )
 from local_azure.servicebus.amqp.types import Timestamp
-from local_azure.servicebus.durations import format_duration, parse_duration
-from local_azure.servicebus.fields import SYSTEM_PROPERTIES
-from local_azure.servicebus.management.body import argument_error
-from local_azure.servicebus.rule_sql.action import Action
-from local_azure.servicebus.rules import (
+from local_azure.servicebus.broker.durations import format_duration, parse_duration
+from local_azure.servicebus.broker.fields import SYSTEM_PROPERTIES
+from local_azure.servicebus.broker.rule_sql.action import Action
+from local_azure.servicebus.broker.rules import (
     DEFAULT_RULE,
     DEFAULT_RULES,
     CorrelationFilter,
@@ -30,6 +29,7 @@ from local_azure.servicebus.rules import (
     SqlFilter,
     TrueFilter,
 )
+from local_azure.servicebus.nodes.management.body import argument_error
 
 if TYPE_CHECKING:
     from collections.abc import Callable, Mapping

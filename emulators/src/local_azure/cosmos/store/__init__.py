@@ -1,0 +1,1 @@
+"""What an account holds, and transactions on it. No socket, no clock."""

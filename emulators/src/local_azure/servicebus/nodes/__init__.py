@@ -1,0 +1,1 @@
+"""What clients attach to: queues and topics, their management nodes, and `$cbs`."""
