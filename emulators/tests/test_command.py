@@ -93,7 +93,14 @@ async def test_one_file_starts_one_emulator_and_an_interrupt_is_a_clean_stop(
 ) -> None:
     cosmos = _file(tmp_path, "cosmos.json", COSMOS)
     async with _started("--cosmos", cosmos, *FREE_PORTS) as process:
-        assert (await _announced(process, 2)).keys() == {"Cosmos", "Admin"}
+        urls = await _announced(process, 2)
+        assert urls.keys() == {"Cosmos", "Admin"}
+        for_the_other = {"service": "servicebus", "action": {"kind": "drop", "applied": True}}
+        async with (
+            aiohttp.ClientSession(urls["Admin"]) as admin,
+            admin.post("/faults", json=for_the_other) as answer,
+        ):
+            assert answer.status == 400
         process.send_signal(signal.SIGINT)
         _, errors = await process.communicate()
         assert (process.returncode, errors) == (0, b"")

@@ -17,7 +17,6 @@ from local_azure.admin import AdminEndpoint
 from local_azure.clock import Clock
 from local_azure.cosmos import LocalCosmos, load_containers
 from local_azure.events import EventLog
-from local_azure.faults import Faults
 from local_azure.servicebus import Config, LocalServiceBus
 from local_azure.servicebus.administration import Administration
 
@@ -26,6 +25,8 @@ if TYPE_CHECKING:
     from contextlib import AbstractAsyncContextManager
 
     from aiohttp import web
+
+    from local_azure.faults import Faults
 
 _CANNOT_START: Final = 2
 _Content = TypeVar("_Content")
@@ -115,22 +116,23 @@ async def _started(options: argparse.Namespace, stack: AsyncExitStack) -> list[s
     """Starts what the options ask for; returns the lines that tell how to reach it."""
     lines: list[str] = []
     management: list[web.RouteDef] = []
-    faults = {"servicebus": Faults(), "cosmos": Faults()}
+    faults: dict[str, Faults] = {}
     shared: dict[str, Any] = {"host": options.host, "clock": Clock(), "events": EventLog()}
     listen = partial(_listening, stack, options)
     if options.service_bus is not None:
         config = _content(options.service_bus, Config.load)
         port = options.service_bus_port
-        bus = LocalServiceBus(config, port=port, faults=faults["servicebus"], **shared)
+        bus = LocalServiceBus(config, port=port, **shared)
         await listen(bus, "--service-bus-port", port)
+        faults["servicebus"] = bus.faults
         lines.append(f"ServiceBus={bus.connection_string}")
         management = Administration(bus.entities, bus.key).routes()
     if options.cosmos is not None:
         containers = _content(options.cosmos, load_containers)
         port = options.cosmos_port
-        tls = options.cosmos_tls
-        cosmos = LocalCosmos(containers, port=port, tls=tls, faults=faults["cosmos"], **shared)
+        cosmos = LocalCosmos(containers, port=port, tls=options.cosmos_tls, **shared)
         await listen(cosmos, "--cosmos-port", port)
+        faults["cosmos"] = cosmos.faults
         lines.append(f"Cosmos={cosmos.connection_string}")
     admin = AdminEndpoint(faults=faults, port=options.admin_port, management=management, **shared)
     await listen(admin, "--admin-port", options.admin_port)
