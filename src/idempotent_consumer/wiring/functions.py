@@ -6,16 +6,18 @@ import asyncio
 import logging
 import os
 import re
+from functools import cache
 from typing import TYPE_CHECKING
 from weakref import WeakKeyDictionary
 
+from idempotent_consumer.engine.clock import SystemClock
 from idempotent_consumer.functions.host_address import find_host_address
 from idempotent_consumer.functions.invocation import InvocationFailed, Invocations
 from idempotent_consumer.functions.settlement import SettlementService
 from idempotent_consumer.functions.trigger import blueprint
 from idempotent_consumer.settings import SettingsError, read_settings
 from idempotent_consumer.telemetry import LOGGER, LogTelemetry, tell_fields
-from idempotent_consumer.wiring.assembly import Assembly
+from idempotent_consumer.wiring.assembly import CosmosConnection, assemble
 
 if TYPE_CHECKING:
     from collections.abc import Callable
@@ -23,6 +25,7 @@ if TYPE_CHECKING:
     import azure.functions as func
 
     from idempotent_consumer.core.consumer import Consumer
+    from idempotent_consumer.settings import CosmosSettings
 
 
 def queue_trigger(
@@ -51,13 +54,16 @@ def queue_trigger(
     def invocations() -> Invocations:
         if address is None:
             raise InvocationFailed("this process was started by no Functions host")
-        assembly = Assembly(consumer, settings, telemetry)
-        return Invocations(
-            assembly.engine,
-            SettlementService(address),
+        clock = SystemClock()
+        engine = assemble(
+            consumer,
+            shared_connection(settings.cosmos).account,
             profile=settings.profile,
-            clock=assembly.clock,
+            clock=clock,
+            telemetry=telemetry,
         )
+        service = SettlementService(address)
+        return Invocations(engine, service, profile=settings.profile, clock=clock)
 
     of_loop = _one_for_each_loop(invocations)
 
@@ -65,6 +71,12 @@ def queue_trigger(
         await of_loop().handle(message, context)
 
     return blueprint(consumer.name, queue_name=queue_name, connection=connection, handle=handle)
+
+
+@cache
+def shared_connection(settings: CosmosSettings) -> CosmosConnection:
+    """One for all functions of this process, and for as long as it lasts."""
+    return CosmosConnection(settings)
 
 
 def _set_up_logging() -> None:

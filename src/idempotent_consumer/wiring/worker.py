@@ -8,10 +8,11 @@ import random
 from contextlib import aclosing
 from typing import TYPE_CHECKING
 
+from idempotent_consumer.engine.clock import SystemClock
 from idempotent_consumer.servicebus.receiver import QueueReceiver
 from idempotent_consumer.settings import read_settings
 from idempotent_consumer.telemetry import LogTelemetry
-from idempotent_consumer.wiring.assembly import Assembly
+from idempotent_consumer.wiring.assembly import CosmosConnection, assemble
 from idempotent_consumer.wiring.service_bus import service_bus
 from idempotent_consumer.worker.host import host
 from idempotent_consumer.worker.worker import QueueWorker
@@ -65,13 +66,23 @@ class Worker:
         """Works on the running loop, until it is told to stop or cancelled."""
         settings = self._settings
         telemetry = LogTelemetry(self._queue_name, digest_keys=settings.digest_keys)
-        assembly = Assembly(self._consumer, settings, telemetry)
-        async with aclosing(assembly), service_bus(settings.service_bus) as client:
+        clock = SystemClock()
+        async with (
+            aclosing(CosmosConnection(settings.cosmos)) as cosmos,
+            service_bus(settings.service_bus) as client,
+        ):
+            engine = assemble(
+                self._consumer,
+                cosmos.account,
+                profile=settings.profile,
+                clock=clock,
+                telemetry=telemetry,
+            )
             worker = QueueWorker(
-                assembly.engine,
+                engine,
                 QueueReceiver(client, self._queue_name, client_id=settings.service_bus.client_id),
                 profile=settings.profile,
-                clock=assembly.clock,
+                clock=clock,
                 telemetry=telemetry,
                 chance=random.random,
                 concurrency=self._concurrency,

@@ -6,6 +6,7 @@ import json
 import logging
 import re
 import sys
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 import pytest
@@ -18,9 +19,9 @@ from idempotent_consumer import settings
 from idempotent_consumer.functions import host_address
 from idempotent_consumer.functions.invocation import InvocationFailed
 from idempotent_consumer.functions.trigger import function_name
-from idempotent_consumer.settings import SettingsError
+from idempotent_consumer.settings import CosmosSettings, SettingsError
 from idempotent_consumer.telemetry import LOGGER
-from idempotent_consumer.wiring.functions import queue_trigger
+from idempotent_consumer.wiring.functions import queue_trigger, shared_connection
 from tests.unit.core.samples import order_consumer
 from tests.unit.functions.samples import context, message
 
@@ -120,6 +121,12 @@ def test_a_function_has_the_name_of_its_consumer_as_far_as_hosts_take_it(
 ) -> None:
     assert function_name(consumer) == function
     assert re.fullmatch(r"(?i)[a-z][a-z0-9_-]{0,127}", function)
+
+
+def test_the_functions_of_a_process_share_a_connection_to_each_account() -> None:
+    one, other = (CosmosSettings(endpoint=f"https://{name}.example/") for name in ("one", "other"))
+    assert shared_connection(one) is shared_connection(replace(one))
+    assert shared_connection(one) is not shared_connection(other)
 
 
 async def test_a_process_that_no_host_started_handles_nothing(
