@@ -41,8 +41,8 @@ def test_a_loop_that_turns_now_and_then_is_spared() -> None:
 
 async def test_a_running_loop_is_seen_to_turn() -> None:
     ends = Ends()
-    with Watchdog(0.2, end=ends):
-        await asyncio.sleep(0.3)
+    with Watchdog(0.5, end=ends):
+        await asyncio.sleep(0.6)
     assert ends.count == 0
 
 
