@@ -35,7 +35,7 @@ async def test_a_missing_container_is_a_fault_until_it_exists(
     fault = await probe(account, stock)
     assert fault is not None
     assert (fault.kind, fault.cause) == (FaultKind.MISCONFIGURED, "404/1003")
-    assert "az cosmosdb sql container create" in fault.advice
+    assert "there is no container shop/stock" in fault.advice
     async with CosmosClient(cosmos.endpoint, cosmos.key) as client:
         await client.get_database_client("shop").create_container(
             "stock", PartitionKey("/productId")

@@ -18,6 +18,9 @@ if TYPE_CHECKING:
 MAX_LOCK = timedelta(minutes=5)
 SHORTEST_BUDGET = timedelta(seconds=20)
 MAX_WINDOW = timedelta(hours=1)
+LAST_MOMENT = timedelta(seconds=10)
+"""Between the end of an invocation and the function timeout, with which the host would end the
+whole process."""
 
 
 class InvalidProfile(ValueError):
@@ -103,7 +106,9 @@ class Profile:
                 self.budget < SHORTEST_BUDGET
             ),
             f"the budget of {self.budget} does not end before the function timeout of "
-            f"{self.function_timeout}": self.budget >= self.function_timeout,
+            f"{self.function_timeout}, less {LAST_MOMENT.seconds} s": (
+                self.budget + LAST_MOMENT > self.function_timeout
+            ),
             f"locks are renewed for {self.renewal}, functions run for {self.function_timeout}": (
                 self.renewal < self.function_timeout
             ),

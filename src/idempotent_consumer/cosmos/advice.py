@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import os
 from dataclasses import dataclass
 from shlex import quote
@@ -39,6 +40,8 @@ class Advice:
 
     def create_container(self) -> str:
         """For a container that is not there."""
+        if self._is_emulated:
+            return f"there is no container {self.container.path}; {self._define()}"
         return (
             f"there is no container {self.container.path}; create it: "
             f"az cosmosdb sql container create {self._container} "
@@ -48,10 +51,11 @@ class Advice:
 
     def declare_path(self) -> str:
         """For a container with another partition key path."""
+        shown = f"az cosmosdb sql container show {self._container} --query resource.partitionKey"
+        mend = self._define() if self._is_emulated else f"this shows its path: {shown}.paths"
         return (
             f"{self.container.path} is not partitioned by {self.container.partition_path}, as "
-            f"the consumer declares; this shows its path: az cosmosdb sql container show "
-            f"{self._container} --query resource.partitionKey.paths"
+            f"the consumer declares; {mend}"
         )
 
     def keep_one_write_region(self) -> str:
@@ -65,12 +69,15 @@ class Advice:
 
     def hash_whole_values(self) -> str:
         """For a container that hashes the beginnings of long partition values alone."""
+        mend = (
+            self._define()
+            if self._is_emulated
+            else "a container keeps its version for life, so its documents, markers among them, "
+            "have to move to another one that has version 2, while the queue is empty"
+        )
         return (
             f"{self.container.path} has a partition key of version 1, under which values that "
-            "share their first 101 bytes share a partition; make it anew, with version 2: "
-            f"az cosmosdb sql container create {self._container} "
-            f"--partition-key-path {quote(self.container.partition_path)} "
-            "--partition-key-version 2 --ttl -1"
+            f"share their first 101 bytes share a partition; {mend}"
         )
 
     def mend_credentials(self) -> str:
@@ -82,9 +89,32 @@ class Advice:
         )
 
     @property
+    def _is_emulated(self) -> bool:
+        """Whether no command of Azure's reaches the account."""
+        return ".documents." not in self._host
+
+    def _define(self) -> str:
+        defined = {
+            "id": self.container.name,
+            "partitionKey": {
+                "paths": [self.container.partition_path],
+                "kind": "Hash",
+                "version": 2,
+            },
+            "defaultTtl": -1,
+        }
+        return (
+            f"make the container of database '{self.container.database}' anew in the emulator: "
+            f"{json.dumps(defined)}"
+        )
+
+    @property
+    def _host(self) -> str:
+        return urlsplit(self.endpoint).hostname or ""
+
+    @property
     def _account(self) -> str:
-        host = urlsplit(self.endpoint).hostname or ""
-        name = host.partition(".documents.")[0]
+        name = self._host.partition(".documents.")[0]
         group = f"az cosmosdb list --query \"[?name=='{name}'].resourceGroup\" --output tsv"
         return f'--account-name {name} --resource-group "$({group})"'
 

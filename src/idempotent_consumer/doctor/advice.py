@@ -67,10 +67,10 @@ class QueueAdvice:
                 return "see whether https (port 443) reaches the namespace from here"
 
     def _grant_role(self) -> str:
-        assignee = self.address.client_id or "<object id of who runs this>"
         return (
-            "run this as an operator, or grant the role (the app itself needs it not): "
-            f'az role assignment create --role "{READS_PROPERTIES}" --assignee {assignee} '
+            "run this as an operator who has the role, or grant it to yourself; the app itself "
+            f'must not have it: az role assignment create --role "{READS_PROPERTIES}" '
+            '--assignee "$(az ad signed-in-user show --query id --output tsv)" '
             f'--scope "$(az resource list --name {self._namespace} --resource-type '
             "Microsoft.ServiceBus/namespaces --query [0].id --output tsv)"
             f'/queues/{self.address.queue}"'
@@ -111,4 +111,6 @@ class ContainerAdvice(Advice):
 
     def switch_expiry_on(self) -> str:
         """For a container in which no document expires."""
+        if self._is_emulated:
+            return self._define()
         return f"az cosmosdb sql container update {self._container} --ttl -1"

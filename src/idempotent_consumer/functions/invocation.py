@@ -7,6 +7,7 @@ from contextlib import AsyncExitStack, suppress
 from typing import TYPE_CHECKING
 
 from idempotent_consumer.core.decide import Abandon
+from idempotent_consumer.core.profile import LAST_MOMENT
 from idempotent_consumer.engine.settled import Settled
 from idempotent_consumer.engine.stores import CALL_LIMIT
 from idempotent_consumer.functions.delivery import to_delivery
@@ -22,10 +23,6 @@ if TYPE_CHECKING:
     from idempotent_consumer.engine.engine import Engine
     from idempotent_consumer.engine.ports import Clock
     from idempotent_consumer.functions.settlement import SettlementService
-
-MARGIN = 10.0
-"""Seconds between the end of an invocation and the function timeout, with which the host
-would end the whole process."""
 
 
 class InvocationFailed(Exception):
@@ -47,7 +44,7 @@ class Invocations:
         self._service = service
         self._clock = clock
         self._patience = profile.budget.total_seconds() - CALL_LIMIT
-        self._limit = profile.function_timeout.total_seconds() - MARGIN
+        self._limit = (profile.function_timeout - LAST_MOMENT).total_seconds()
 
     async def handle(self, message: func.ServiceBusMessage, context: func.Context) -> None:
         """Handles one; returns where the message is settled, or is to wait for its lock's end.

@@ -79,6 +79,9 @@ _CAUSES: tuple[tuple[tuple[type[Exception], ...], str], ...] = (
     ((ServiceBusConnectionError, ServiceBusCommunicationError, OSError), "unreachable"),
 )
 
+_CONDITIONS: dict[object, str] = {b"amqp:not-allowed": "not allowed"}
+"""Of AMQP, where the SDK has no error of its own."""
+
 _ADVICE = {
     "not found": (
         "create the queue: az servicebus queue create --name {queue} --namespace-name {name} "
@@ -96,7 +99,13 @@ _ADVICE = {
     "no credential": (
         "no identity gave a token: sign in with `az login`, or run where a managed identity is"
     ),
-    "unreachable": "check the name {namespace} and that its AMQP port (5671) can be reached",
+    "not allowed": (
+        "{queue} is a topic, or a queue that requires sessions: name a queue that does not"
+    ),
+    "unreachable": (
+        "check the name {namespace} and that its AMQP port (5671, an emulator's 5672) can be "
+        "reached"
+    ),
 }
 
 
@@ -123,4 +132,6 @@ def _cause(error: Exception) -> str:
         return cause
     # The SDK wraps what it does not expect, such as a credential's error.
     inner = error.inner_exception if isinstance(error, ServiceBusError) else None
-    return _cause(inner) if isinstance(inner, Exception) else type(error).__name__
+    if isinstance(inner, Exception):
+        return _cause(inner)
+    return _CONDITIONS.get(getattr(error, "condition", None), type(error).__name__)

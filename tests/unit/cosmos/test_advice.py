@@ -67,6 +67,17 @@ def test_a_missing_container_is_created_as_it_is_declared() -> None:
     )
 
 
+def test_an_emulator_is_mended_by_no_command_of_azures() -> None:
+    emulated = Advice("http://localhost:8081/", ADVICE.container)
+    mends = (emulated.create_container(), emulated.declare_path(), emulated.hash_whole_values())
+    for mend in mends:
+        assert "az " not in mend
+        assert mend.endswith(
+            '{"id": "orders", "partitionKey": {"paths": ["/orderId"], "kind": "Hash", '
+            '"version": 2}, "defaultTtl": -1}'
+        )
+
+
 def test_names_are_quoted_for_the_shell() -> None:
     odd = Container("my shop/$(rm) it's", "/orderId")
     command = Advice(ADVICE.endpoint, odd).create_container()

@@ -240,7 +240,7 @@ def test_a_clock_that_is_off_is_told_with_the_harm(
             container(hash_version=1),
             "hash version",
             Severity.PROBLEM,
-            "--partition-key-version 2",
+            "have to move to another one that has version 2",
         ),
         (
             container(default_ttl=None),

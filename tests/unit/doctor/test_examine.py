@@ -80,7 +80,7 @@ async def test_a_missing_container_is_a_fault_with_advice(cosmos: LocalCosmos) -
     assert isinstance(account, Account)
     assert isinstance(account.container, Fault)
     assert account.container.cause == "404/1003"
-    assert "az cosmosdb sql container create" in account.container.advice
+    assert "make the container of database 'shop' anew" in account.container.advice
 
 
 @pytest.mark.parametrize("operation", ["read_account", "read_container", "read"])

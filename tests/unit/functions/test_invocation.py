@@ -16,10 +16,10 @@ from azure.functions.meta import Datum
 from opentelemetry.trace import format_trace_id, get_current_span
 
 from idempotent_consumer.core.commit import Fault, FaultKind
-from idempotent_consumer.core.profile import Profile
+from idempotent_consumer.core.profile import LAST_MOMENT, Profile
 from idempotent_consumer.engine.circuit import PARTITIONS
 from idempotent_consumer.engine.stores import CALL_LIMIT
-from idempotent_consumer.functions.invocation import MARGIN, InvocationFailed, Invocations
+from idempotent_consumer.functions.invocation import InvocationFailed, Invocations
 from idempotent_consumer.functions.settlement import SettlementService
 from idempotent_consumer.testing import Trouble
 from tests.unit.core.samples import ORDER, order_consumer
@@ -164,7 +164,7 @@ async def test_a_message_that_has_waited_in_vain_makes_one_call_and_is_heard_of(
 async def test_an_invocation_ends_before_the_host_would_end_the_process(
     functions: Functions,
 ) -> None:
-    timeout = timedelta(seconds=MARGIN) + MOMENT
+    timeout = LAST_MOMENT + MOMENT
     functions.consume(order_consumer(), Profile(function_timeout=timeout))
     functions.bench.store.troubles.append(Trouble(fault=DOWN, times=None))
     with pytest.raises(InvocationFailed, match="before the function timeout"):

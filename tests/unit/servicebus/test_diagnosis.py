@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import pytest
 from azure.core.exceptions import ClientAuthenticationError
+from azure.servicebus._pyamqp.error import AMQPLinkError
 from azure.servicebus.exceptions import (
     MessageSizeExceededError,
     MessagingEntityDisabledError,
@@ -41,6 +42,7 @@ SHOP = QueueAddress(namespace="shop.servicebus.windows.net", queue="orders")
         (ConnectionRefusedError(), "unreachable"),
         (ServiceBusError("anything else"), "ServiceBusError"),
         (ServiceBusError("Handler failed", error=KeyError("secret")), "KeyError"),
+        (ServiceBusError("x", error=AMQPLinkError(condition=b"amqp:not-allowed")), "not allowed"),
     ],
 )
 def test_each_error_has_a_cause(error: Exception, cause: str) -> None:
