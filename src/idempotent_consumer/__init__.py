@@ -12,6 +12,7 @@ from idempotent_consumer.core.keys import BodyField, CloudEvent, MessageId, Prop
 from idempotent_consumer.core.reasons import Reason, Rejected
 from idempotent_consumer.core.request_hash import Selection
 from idempotent_consumer.core.writes import Create, Writes
+from idempotent_consumer.settings import SettingsError
 
 if TYPE_CHECKING:
     from idempotent_consumer.wiring.functions import queue_trigger
@@ -30,6 +31,7 @@ __all__ = [
     "Reason",
     "Rejected",
     "Selection",
+    "SettingsError",
     "Worker",
     "Writes",
     "queue_trigger",
@@ -37,13 +39,21 @@ __all__ = [
 
 
 _OF_EXTRAS = {
-    "Worker": "idempotent_consumer.wiring.worker",
-    "queue_trigger": "idempotent_consumer.wiring.functions",
+    "Worker": ("idempotent_consumer.wiring.worker", "worker"),
+    "queue_trigger": ("idempotent_consumer.wiring.functions", "functions"),
 }
+"""Where a name is defined, and the extra that brings what it needs."""
 
 
 def __getattr__(name: str) -> Any:
     """Imports what an extra is needed for only when it is asked for."""
     if name not in _OF_EXTRAS:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
-    return getattr(import_module(_OF_EXTRAS[name]), name)
+    module, extra = _OF_EXTRAS[name]
+    try:
+        return getattr(import_module(module), name)
+    except ModuleNotFoundError as missing:
+        raise ModuleNotFoundError(
+            f"{name} needs {missing.name}: pip install 'idempotent-consumer[{extra}]'",
+            name=missing.name,
+        ) from missing

@@ -183,4 +183,4 @@ async def test_a_partition_value_that_is_not_hashed_whole_is_not_written(
     else:
         assert isinstance(result, Faulted)
         assert (result.fault.kind, result.fault.local) == (FaultKind.MISCONFIGURED, True)
-        assert "--partition-key-version 2" in result.fault.advice
+        assert "has a partition key of version 1" in result.fault.advice

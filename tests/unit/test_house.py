@@ -17,6 +17,8 @@ import pytest
 from packaging.requirements import Requirement
 from packaging.utils import canonicalize_name
 
+import idempotent_consumer
+
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
@@ -130,6 +132,15 @@ def test_importing_the_library_loads_no_extra() -> None:
         [sys.executable, "-c", program], check=True, capture_output=True, text=True
     )
     assert NOT_IN_THE_BASE.isdisjoint(loaded.stdout.split())
+
+
+@pytest.mark.parametrize(("name", "extra"), [("Worker", "worker"), ("queue_trigger", "functions")])
+def test_what_an_extra_brings_is_asked_for_by_its_name(
+    name: str, extra: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setitem(sys.modules, idempotent_consumer._OF_EXTRAS[name][0], None)
+    with pytest.raises(ModuleNotFoundError, match=rf"pip install 'idempotent-consumer\[{extra}\]'"):
+        getattr(idempotent_consumer, name)
 
 
 def imported_roots(module: Path) -> Iterator[str]:

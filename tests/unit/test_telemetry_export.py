@@ -17,7 +17,7 @@ from idempotent_consumer.cli.commands import app
 from idempotent_consumer.cli.exit_codes import ExitCode
 from idempotent_consumer.settings import COSMOS_EMULATOR, SERVICE_BUS_EMULATOR, SettingsError
 from idempotent_consumer.telemetry import HANDLED, MESSAGES
-from idempotent_consumer.wiring.telemetry import CONNECTION_STRING, ENDPOINT, configure
+from idempotent_consumer.wiring.telemetry import CONNECTION_STRING, ENDPOINTS, configure
 
 if TYPE_CHECKING:
     from collections.abc import Mapping
@@ -79,7 +79,8 @@ def problem(settings: Mapping[str, str]) -> str:
     "settings",
     [
         {},
-        {CONNECTION_STRING: " ", ENDPOINT: ""},
+        {CONNECTION_STRING: " ", "OTEL_EXPORTER_OTLP_ENDPOINT": ""},
+        {"OTEL_TRACES_EXPORTER": "none", "OTEL_METRICS_EXPORTER": "None"},
         {"OTEL_SERVICE_NAME": "shop", "OTEL_TRACES_SAMPLER": "always_on"},
         CONSOLE | {"OTEL_SDK_DISABLED": "true"},
         {CONNECTION_STRING: LEGAL, "OTEL_SDK_DISABLED": " True "},
@@ -113,9 +114,14 @@ def test_a_connection_string_that_is_none_is_said_with_a_legal_one(wrong: str) -
     assert f"legal is, for example, {CONNECTION_STRING}=InstrumentationKey=" in text
 
 
-def test_an_exporter_that_is_not_installed_is_said() -> None:
-    text = problem({ENDPOINT: "http://127.0.0.1:4317"})
-    assert text.startswith(f"{ENDPOINT} cannot be used (")
+@pytest.mark.parametrize("endpoint", ENDPOINTS)
+def test_an_exporter_that_is_not_installed_is_said(
+    endpoint: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    for name in ENDPOINTS[endpoint]:
+        monkeypatch.delenv(name, raising=False)
+    text = problem({endpoint: "http://127.0.0.1:4317"})
+    assert text.startswith(f"{endpoint} cannot be used (")
     assert text.endswith("pip install opentelemetry-exporter-otlp")
 
 

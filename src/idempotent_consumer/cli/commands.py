@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from importlib.metadata import version
+from typing import Annotated
+
 import typer
 
 from idempotent_consumer.cli.doctor import doctor
@@ -12,7 +15,24 @@ app = typer.Typer(
     no_args_is_help=True,
     add_completion=False,
     pretty_exceptions_enable=False,  # its frames would show the values of variables
-    help="Azure Service Bus messages take effect once, as documents in Azure Cosmos DB.",
 )
 for command in (worker, send, doctor):
     app.command()(command)
+
+
+def _show_version(wanted: bool) -> None:
+    if wanted:
+        typer.echo(version("idempotent-consumer"))
+        raise typer.Exit
+
+
+@app.callback()
+def describe(
+    _version: Annotated[
+        bool,
+        typer.Option(
+            "--version", callback=_show_version, is_eager=True, help="Show the version and exit."
+        ),
+    ] = False,
+) -> None:
+    """Azure Service Bus messages take effect once, as documents in Azure Cosmos DB."""

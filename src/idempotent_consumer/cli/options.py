@@ -13,7 +13,14 @@ from idempotent_consumer.settings import load_local_settings
 if TYPE_CHECKING:
     from collections.abc import Mapping
 
-Queue = Annotated[str, typer.Option("--queue", help="The queue's name.")]
+
+def _named(value: str) -> str:
+    if not value.strip():
+        raise typer.BadParameter("it is blank")
+    return value
+
+
+Queue = Annotated[str, typer.Option("--queue", callback=_named, help="The queue's name.")]
 Target = Annotated[
     str | None,
     typer.Option(

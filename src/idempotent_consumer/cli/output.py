@@ -10,11 +10,9 @@ from typing import TYPE_CHECKING, Any, NoReturn
 from rich.console import Console
 from rich.text import Text
 
-from idempotent_consumer.telemetry import LOGGER, JsonFormatter, LineFormatter
+from idempotent_consumer.telemetry import JsonFormatter, LineFormatter, log_to
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from idempotent_consumer.cli.exit_codes import ExitCode
 
 _STYLES = {
@@ -45,25 +43,17 @@ def log_to_stderr(*, as_json: bool, verbose: bool | None) -> None:
         verbose: Shows each message that is simply applied as well; left out, on a terminal.
     """
     on_terminal = sys.stderr.isatty() and not as_json
-    handler = TerminalHandler() if on_terminal else logging.StreamHandler()
-    handler.setFormatter(JsonFormatter() if as_json else LineFormatter())
-    logging.basicConfig(level=logging.WARNING, handlers=[handler], force=True)
     shows_all = on_terminal if verbose is None else verbose
-    logging.getLogger(LOGGER).setLevel(logging.DEBUG if shows_all else logging.INFO)
-    # Both report what they retry by themselves, on every try; our own lines say what matters.
-    for noisy in ("azure", "uamqp"):
-        logging.getLogger(noisy).setLevel(logging.CRITICAL)
+    log_to(
+        TerminalHandler() if on_terminal else logging.StreamHandler(),
+        JsonFormatter() if as_json else LineFormatter(),
+        level=logging.DEBUG if shows_all else logging.INFO,
+    )
 
 
 def say(result: dict[str, Any], text: str, *, as_json: bool) -> None:
     """Prints what a command did."""
     print(json.dumps(result) if as_json else text)  # noqa: T201  # this is the command's output
-
-
-def say_warnings(warnings: Iterable[str]) -> None:
-    """Logs what is to be known at the start, although it goes on."""
-    for warning in warnings:
-        logging.getLogger(LOGGER).warning(warning)
 
 
 def give_up(code: ExitCode, text: str, *, as_json: bool) -> NoReturn:

@@ -26,11 +26,21 @@ from idempotent_consumer.wiring.service_bus import service_bus
 if TYPE_CHECKING:
     from idempotent_consumer.settings import ServiceBusSettings
 
+MAX_ID = 128
+
+
+def _message_id(value: str) -> str:
+    if not value.strip() or len(value) > MAX_ID:
+        raise typer.BadParameter(f"a MessageId has 1 to {MAX_ID} characters, not all blank")
+    return value
+
 
 def send(
     body: Annotated[str, typer.Argument(help="The body; - reads standard input, @FILE a file.")],
     queue: Queue,
-    message_id: Annotated[str, typer.Option("--message-id", help="The MessageId.")],
+    message_id: Annotated[
+        str, typer.Option("--message-id", callback=_message_id, help="The MessageId.")
+    ],
     subject: Annotated[str | None, typer.Option("--subject", help="The message's type.")] = None,
     properties: Annotated[
         list[str] | None,

@@ -15,7 +15,7 @@ from idempotent_consumer.cli.options import (
     Target,
     environment_of,
 )
-from idempotent_consumer.cli.output import give_up, log_to_stderr, say_warnings
+from idempotent_consumer.cli.output import give_up, log_to_stderr
 from idempotent_consumer.cli.target import NoConsumer, find_consumer
 from idempotent_consumer.settings import SettingsError
 from idempotent_consumer.wiring.telemetry import configure
@@ -50,5 +50,4 @@ def worker(
         configure(environment)
     except (NoConsumer, SettingsError) as error:
         give_up(ExitCode.SETTINGS, str(error), as_json=as_json)
-    say_warnings(working.warnings)
     working.run()

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import inspect
 import re
 from collections.abc import Callable, Sequence
 from copy import deepcopy
@@ -82,7 +83,7 @@ class Consumer:
 
     Raises:
         ValueError: The name is none.
-        TypeError: ``marker``, ``key`` or ``hashed`` is something else.
+        TypeError: ``container``, ``marker``, ``key`` or ``hashed`` is something else.
     """
 
     def __init__(
@@ -98,6 +99,7 @@ class Consumer:
     ) -> None:
         if not _NAME.fullmatch(name):
             raise ValueError(f"{name!r} is no consumer name: letters, digits, '.', '_' and '-'")
+        _check("container", container, Container, "Container('shop/orders', '/orderId')")
         _check("marker", marker, Entity, "Entity()")
         _check(
             "key",
@@ -131,15 +133,28 @@ class Consumer:
 
         Raises:
             ValueError: The type has a handler already.
+            TypeError: The function is none that handles a message.
         """
 
         def register(handle: Handler[Body]) -> Handler[Body]:
+            _check_handler(handle)
             if type in self._handlers:
                 raise ValueError(f"{self.name} has a handler for {type or 'all types'} already")
             self._handlers[type] = (decoder, handle)
             return handle
 
         return register
+
+    def check(self) -> None:
+        """Refuses, before any message is taken, what could handle none.
+
+        Raises:
+            ValueError: There is no handler.
+        """
+        if not self._handlers:
+            raise ValueError(
+                f"{self.name} has no handler: decorate a function with its handler(decoder)"
+            )
 
     def read(self, delivery: Delivery) -> Request:
         """What the delivery asks.
@@ -176,7 +191,9 @@ class Consumer:
         """
         writes = self._handle(request)
         if isinstance(writes, str) or not isinstance(writes, Sequence):
-            raise RefusedPlan("the handler returned no sequence of writes")
+            raise RefusedPlan(
+                f"the handler returned {type(writes).__name__}, no sequence of writes"
+            )
         return self.marker.plan(
             writes,
             key=request.key,
@@ -200,6 +217,19 @@ class Consumer:
                 f"the decoder refused the body ({type(error).__name__})",
                 reason=Reason.MALFORMED_BODY,
             ) from None
+
+
+def _check_handler(handle: Callable[..., object]) -> None:
+    """What every message would meet is refused once, where it is written."""
+    if inspect.iscoroutinefunction(handle) or inspect.isgeneratorfunction(handle):
+        raise TypeError(
+            f"{handle.__name__} is asynchronous or a generator: a handler is a plain function "
+            "that returns its writes and does no I/O"
+        )
+    try:
+        inspect.signature(handle).bind("body", "message")
+    except TypeError:
+        raise TypeError("a handler takes the decoded body and the message") from None
 
 
 def _check(name: str, value: object, kind: type | UnionType, legal: str) -> None:

@@ -53,9 +53,9 @@ class Message:
     """
 
     key: str
-    message_id: str | None
-    type: str | None
-    correlation_id: str | None
-    session_id: str | None
-    enqueued_time: datetime | None
-    properties: Mapping[str, object]
+    message_id: str | None = None
+    type: str | None = None
+    correlation_id: str | None = None
+    session_id: str | None = None
+    enqueued_time: datetime | None = None
+    properties: Mapping[str, object] = field(default_factory=dict)

@@ -13,6 +13,9 @@ if TYPE_CHECKING:
     from idempotent_consumer.core.delivery import Delivery
     from idempotent_consumer.core.payload import Payload
 
+MAX_BYTES = 2048
+"""What Cosmos DB takes as a partition value, which a key becomes."""
+
 _NOBODYS = frozenset({"none", "null", "nil", "undefined", "nan", "object object", "0" * 32})
 """What broken senders put in every message: under one such key, different orders are one."""
 
@@ -83,7 +86,8 @@ def key_of(where: Key, delivery: Delivery, payload: Payload) -> str:
     """The message's key: text, or an integer in its decimal digits.
 
     Raises:
-        Rejected: ``MissingMessageId``, ``InvalidMessageId`` or ``InvalidCloudEvent``.
+        Rejected: ``MissingMessageId``, ``InvalidMessageId``, ``InvalidCloudEvent`` or
+            ``TooLarge``.
     """
     value = where.find(delivery, payload)
     if value is None:
@@ -107,9 +111,11 @@ def _usable(key: str, where: Key) -> str:
             f"the {where} is one that unrelated messages share", reason=Reason.INVALID_MESSAGE_ID
         )
     try:
-        key.encode()
+        length = len(key.encode())
     except UnicodeEncodeError:
         raise Rejected(
             f"the {where} is not Unicode text", reason=Reason.INVALID_MESSAGE_ID
         ) from None
+    if length > MAX_BYTES:
+        raise Rejected(f"the {where} exceeds {MAX_BYTES} bytes", reason=Reason.TOO_LARGE)
     return key

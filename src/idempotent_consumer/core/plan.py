@@ -18,7 +18,6 @@ if TYPE_CHECKING:
 MAX_OPERATIONS = 100
 MAX_BYTES = 2 * 1024 * 1024
 """Of one document, and of all documents of a batch together."""
-MAX_PARTITION_BYTES = 2048
 NEVER = -1
 """The ``ttl`` of a document that does not expire, whatever its container's default is."""
 
@@ -69,8 +68,6 @@ def _check_ids(operations: Sequence[Write]) -> None:
 
 
 def _check_size(plan: Plan) -> None:
-    if len(plan.place.partition.encode()) > MAX_PARTITION_BYTES:
-        raise Rejected("the partition value is too long", reason=Reason.TOO_LARGE)
     if sum(_wire_bytes(operation.document) for operation in plan.operations) > MAX_BYTES:
         raise Rejected(f"the documents exceed {MAX_BYTES} bytes", reason=Reason.TOO_LARGE)
 

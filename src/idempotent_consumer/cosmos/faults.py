@@ -173,14 +173,13 @@ def _seconds(milliseconds: str | float | None) -> float | None:
 
 
 def _fault(answer: _Answer, error: Exception, advice: Advice) -> Fault:
-    kind = answer.meaning
-    if isinstance(kind, Reason):
-        kind = FaultKind.UNAVAILABLE
+    is_about_the_request = isinstance(answer.meaning, Reason)
+    kind = FaultKind.UNAVAILABLE if isinstance(answer.meaning, Reason) else answer.meaning
     return Fault(
         kind=kind,
         cause=answer.code,
         retry_after=answer.retry_after,
-        local=answer.status == _CONTENDED,
+        local=answer.status == _CONTENDED or is_about_the_request,
         advice=_mending(answer, error, advice) if kind is FaultKind.MISCONFIGURED else "",
     )
 

@@ -61,7 +61,7 @@ async def send(
 
     Raises:
         SendFailed: The queue did not take all of them.
-        ValueError: A message id is longer than 128 characters.
+        ValueError: A message id is blank or longer than 128 characters.
     """
     outgoing = [_to_sdk(message) for message in messages]
     sent = 0
@@ -96,6 +96,8 @@ async def _send_batch(sender: ServiceBusSender, messages: Sequence[ServiceBusMes
 
 
 def _to_sdk(message: OutgoingMessage) -> ServiceBusMessage:
+    if not message.message_id.strip():
+        raise ValueError("a blank message id would be replaced by a random one")
     return ServiceBusMessage(
         message.body,
         message_id=message.message_id,

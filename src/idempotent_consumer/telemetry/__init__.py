@@ -14,6 +14,7 @@ from idempotent_consumer.telemetry.names import (
     LOGGER,
     MESSAGES,
 )
+from idempotent_consumer.telemetry.output import log_to, log_warnings
 from idempotent_consumer.telemetry.shown import MAX_TEXT
 from idempotent_consumer.telemetry.writer import LogTelemetry
 
@@ -30,5 +31,7 @@ __all__ = [
     "Line",
     "LineFormatter",
     "LogTelemetry",
+    "log_to",
+    "log_warnings",
     "tell_fields",
 ]

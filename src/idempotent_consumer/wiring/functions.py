@@ -16,7 +16,7 @@ from idempotent_consumer.functions.invocation import InvocationFailed, Invocatio
 from idempotent_consumer.functions.settlement import SettlementService
 from idempotent_consumer.functions.trigger import blueprint
 from idempotent_consumer.settings import SettingsError, read_settings
-from idempotent_consumer.telemetry import LOGGER, LogTelemetry, tell_fields
+from idempotent_consumer.telemetry import LOGGER, LogTelemetry, log_warnings, tell_fields
 from idempotent_consumer.wiring.assembly import CosmosConnection, assemble
 
 if TYPE_CHECKING:
@@ -43,12 +43,13 @@ def queue_trigger(
 
     Raises:
         SettingsError: With every problem of the settings.
+        ValueError: The consumer has no handler.
     """
+    consumer.check()
     settings = read_settings(os.environ, service_bus=connection, cosmos=consumer.connection)
     telemetry = LogTelemetry(_resolved(queue_name), digest_keys=settings.digest_keys)
     _set_up_logging()
-    for warning in settings.warnings:
-        logging.getLogger(LOGGER).warning(warning)
+    log_warnings(settings.warnings)
     address = find_host_address()
 
     def invocations() -> Invocations:

@@ -20,7 +20,13 @@ if TYPE_CHECKING:
 
 CONNECTION_STRING = "APPLICATIONINSIGHTS_CONNECTION_STRING"
 EXPORTERS = ("OTEL_TRACES_EXPORTER", "OTEL_METRICS_EXPORTER", "OTEL_LOGS_EXPORTER")
-ENDPOINT = "OTEL_EXPORTER_OTLP_ENDPOINT"
+ENDPOINTS = {
+    "OTEL_EXPORTER_OTLP_ENDPOINT": EXPORTERS,
+    "OTEL_EXPORTER_OTLP_TRACES_ENDPOINT": EXPORTERS[:1],
+    "OTEL_EXPORTER_OTLP_METRICS_ENDPOINT": EXPORTERS[1:2],
+    "OTEL_EXPORTER_OTLP_LOGS_ENDPOINT": EXPORTERS[2:],
+}
+"""Each with the exporters that it speaks for, where they are not set."""
 DISABLED = "OTEL_SDK_DISABLED"
 
 CALL_LIMIT = 3
@@ -58,7 +64,7 @@ def configure(environment: Mapping[str, str]) -> None:
     if connection_string:
         _pass_on(environment)
         _export_to_azure_monitor(connection_string)
-    elif named := [name for name in (*EXPORTERS, ENDPOINT) if environment.get(name, "").strip()]:
+    elif named := [name for name in (*EXPORTERS, *ENDPOINTS) if _names_a_place(environment, name)]:
         _pass_on(environment)
         _export_by_opentelemetry(named)
 
@@ -93,9 +99,9 @@ def _export_by_opentelemetry(named: list[str]) -> None:
         from opentelemetry.sdk._configuration import _OTelSDKConfigurator  # noqa: PLC0415
     except ModuleNotFoundError as missing:
         raise _extra_is_missing(" and ".join(named), missing) from None
-    if ENDPOINT in named:
-        for name in EXPORTERS:
-            os.environ.setdefault(name, "otlp")
+    for name in named:
+        for exporter in ENDPOINTS.get(name, ()):
+            os.environ.setdefault(exporter, "otlp")
     try:
         _OTelSDKConfigurator().configure()  # type: ignore[no-untyped-call]
     except (RuntimeError, ValueError) as error:
@@ -105,6 +111,10 @@ def _export_by_opentelemetry(named: list[str]) -> None:
         )
         raise SettingsError([problem]) from None
     logging.getLogger(LOGGER).addHandler(LoggingHandler())
+
+
+def _names_a_place(environment: Mapping[str, str], name: str) -> bool:
+    return environment.get(name, "").strip().lower() not in {"", "none"}
 
 
 def _pass_on(environment: Mapping[str, str]) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 import random
 from contextlib import aclosing
@@ -11,7 +12,7 @@ from typing import TYPE_CHECKING
 from idempotent_consumer.engine.clock import SystemClock
 from idempotent_consumer.servicebus.receiver import QueueReceiver
 from idempotent_consumer.settings import read_settings
-from idempotent_consumer.telemetry import LogTelemetry
+from idempotent_consumer.telemetry import LineFormatter, LogTelemetry, log_to, log_warnings
 from idempotent_consumer.wiring.assembly import CosmosConnection, assemble
 from idempotent_consumer.wiring.service_bus import service_bus
 from idempotent_consumer.worker.host import host
@@ -35,6 +36,7 @@ class Worker:
 
     Raises:
         SettingsError: With every problem of the settings.
+        ValueError: The consumer has no handler.
     """
 
     def __init__(
@@ -46,6 +48,7 @@ class Worker:
         concurrency: int = 16,
         environment: Mapping[str, str] = os.environ,
     ) -> None:
+        consumer.check()
         self._consumer = consumer
         self._queue_name = queue_name
         self._concurrency = concurrency
@@ -53,18 +56,16 @@ class Worker:
             environment, service_bus=connection, cosmos=consumer.connection
         )
 
-    @property
-    def warnings(self) -> tuple[str, ...]:
-        """What is to be known at the start, although it goes on."""
-        return self._settings.warnings
-
     def run(self) -> None:
-        """Works until it is told to stop."""
+        """Works until it is told to stop; logs to standard error where nothing else is set up."""
+        if not logging.getLogger().handlers:
+            log_to(logging.StreamHandler(), LineFormatter(), level=logging.INFO)
         asyncio.run(self.work())
 
     async def work(self) -> None:
         """Works on the running loop, until it is told to stop or cancelled."""
         settings = self._settings
+        log_warnings(settings.warnings)
         telemetry = LogTelemetry(self._queue_name, digest_keys=settings.digest_keys)
         clock = SystemClock()
         async with (

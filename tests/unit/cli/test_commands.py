@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import json
+from importlib.metadata import version
 from typing import TYPE_CHECKING
 
 import pytest
@@ -26,6 +27,10 @@ def run(*arguments: str, **settings: str) -> Result:
     return CliRunner().invoke(app, arguments, env=cleared | settings)
 
 
+def test_it_tells_its_version() -> None:
+    assert run("--version").stdout == version("idempotent-consumer") + "\n"
+
+
 def test_a_consumer_is_found_by_module_and_name() -> None:
     assert find_consumer("shop.app:orders") is orders
 
@@ -41,9 +46,19 @@ def test_a_consumer_is_found_where_the_project_names_it() -> None:
         ("nowhere.app:orders", "no module 'nowhere'"),
         ("shop.app:nothing", "'shop.app' has no 'nothing'"),
         ("shop.domain:Order", "is no Consumer"),
+        ("bare:orders", "bare has no handler"),
+        ("broken:orders", r"cannot be imported: AttributeError\(.*broken.py:2"),
     ],
 )
-def test_what_is_no_consumer_is_said(target: str, problem: str) -> None:
+def test_what_is_no_consumer_is_said(
+    target: str, problem: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "bare.py").write_text(
+        "from idempotent_consumer import Consumer, Container, Entity\n"
+        "orders = Consumer('bare', Container('shop/orders', '/orderId'), marker=Entity())\n"
+    )
+    (tmp_path / "broken.py").write_text("import os\norders = os.nothing\n")
+    monkeypatch.syspath_prepend(tmp_path)
     with pytest.raises(NoConsumer, match=problem):
         find_consumer(target)
 
@@ -53,6 +68,18 @@ def test_a_project_that_names_no_consumer_is_told_how(
 ) -> None:
     monkeypatch.chdir(tmp_path)
     with pytest.raises(NoConsumer, match=r"Say --app module:name, or app = 'module:name'"):
+        find_consumer(None)
+
+
+@pytest.mark.parametrize(
+    "project", ["not toml", "[tool]\nidempotent-consumer = 'x'"], ids=["text", "table"]
+)
+def test_a_project_file_that_says_nothing_of_use_is_told(
+    project: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    (tmp_path / "pyproject.toml").write_text(project)
+    monkeypatch.chdir(tmp_path)
+    with pytest.raises(NoConsumer, match=r"pyproject\.toml"):
         find_consumer(None)
 
 
@@ -92,6 +119,18 @@ def test_a_command_line_that_cannot_be_used_is_told_why(
     result = run("send", "--queue", "orders", "--message-id", "ord-1", *arguments)
     assert result.exit_code == ExitCode.USAGE
     assert problem in result.stderr.replace("\n", " ")
+
+
+@pytest.mark.parametrize("message_id", ["", " ", "x" * 129])
+def test_a_message_id_that_would_name_nothing_is_refused(message_id: str) -> None:
+    """The SDK would send a random one in place of none."""
+    result = run("send", "--queue", "orders", "--message-id", message_id, "{}", ServiceBus=NOBODY)
+    assert result.exit_code == ExitCode.USAGE
+    assert "1 to 128 characters" in result.stderr.replace("\n", " ")
+
+
+def test_a_blank_queue_is_refused() -> None:
+    assert run("send", "--queue", " ", "--message-id", "m", "{}").exit_code == ExitCode.USAGE
 
 
 def test_a_broker_that_cannot_be_reached_is_named() -> None:

@@ -26,8 +26,11 @@ def delivery(body: object = ORDER, message_id: str | None = "ord-1001", **more: 
 
 
 def order_consumer(**options: Any) -> Consumer:
-    container = Container("shop/orders", "/orderId")
-    consumer = Consumer("order-processor", container, **{"marker": Entity(), **options})
+    declared: dict[str, Any] = {
+        "container": Container("shop/orders", "/orderId"),
+        "marker": Entity(),
+    }
+    consumer = Consumer("order-processor", **declared | options)
 
     @consumer.handler(dict)
     def create(order: dict[str, Any], message: Message) -> Writes:

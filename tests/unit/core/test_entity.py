@@ -19,7 +19,7 @@ from idempotent_consumer.core.writes import Create
 from tests.unit.core.samples import NOON, ORDER, delivery, order_consumer
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Iterator, Sequence
 
     from idempotent_consumer.core.plan import Plan
     from idempotent_consumer.core.writes import Write
@@ -148,12 +148,6 @@ def test_what_cosmos_db_would_not_take_is_rejected(
     assert reason is caught.value.reason
 
 
-def test_a_partition_value_has_a_limit() -> None:
-    with pytest.raises(Rejected) as caught:
-        plan({}, key="k" * 2049)
-    assert Reason.TOO_LARGE is caught.value.reason
-
-
 @pytest.mark.case("BAT-01")
 def test_a_full_batch_is_planned() -> None:
     assert len(plan({}, *LINES[1:]).operations) == MAX_OPERATIONS
@@ -226,6 +220,23 @@ class TestConsumer:
         with pytest.raises(ValueError, match="already"):
             order_consumer().handler(dict)(_creates)
 
+    def test_a_function_that_could_handle_no_message_is_none(self) -> None:
+        async def asynchronous(_body: object, _message: object) -> Sequence[Write]:
+            return [Create({})]
+
+        def one_by_one(_body: object, _message: object) -> Iterator[Write]:
+            yield Create({})
+
+        def of_one(_body: object) -> Sequence[Write]:
+            return [Create({})]
+
+        consumer = Consumer("c", Container("shop/orders", "/orderId"), marker=Entity())
+        for handle in (asynchronous, one_by_one, of_one):
+            with pytest.raises(TypeError, match="handler"):
+                consumer.handler(dict)(handle)  # type: ignore[arg-type]
+        with pytest.raises(ValueError, match="c has no handler"):
+            consumer.check()
+
     @pytest.mark.case("MUL-02")
     @pytest.mark.parametrize("name", ["", "a b", "/x", "x" * 65])
     def test_a_name_fits_everywhere(self, name: str) -> None:
@@ -240,13 +251,14 @@ class TestConsumer:
             ({"key": MessageId}, "BodyField"),
             ({"hashed": ["/sentAt"]}, "Selection"),
             ({"marker": Entity}, "Entity()"),
+            ({"container": "shop/orders"}, "Container('shop/orders', '/orderId')"),
         ],
     )
     def test_what_would_fail_with_every_message_is_refused_at_the_start(
         self, option: dict[str, Any], legal: str
     ) -> None:
         with pytest.raises(TypeError, match=re.escape(legal)):
-            Consumer("c", Container("shop/orders", "/orderId"), **{"marker": Entity()} | option)
+            order_consumer(**option)
 
     def test_a_body_of_which_the_request_hash_covers_nothing_is_rejected(self) -> None:
         """Else every change of it would pass for a copy."""

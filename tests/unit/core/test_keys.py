@@ -44,6 +44,7 @@ def reason_for(message_id: str | None) -> Reason:
         ("urn:uuid:00000000-0000-0000-0000-000000000000", INVALID),
         ("0" * 32, INVALID),
         ("\ud800", INVALID),
+        ("é" * 1024 + "e", Reason.TOO_LARGE),
     ],
 )
 def test_a_key_that_unrelated_messages_share_is_none(message_id: str, reason: Reason) -> None:
@@ -53,7 +54,10 @@ def test_a_key_that_unrelated_messages_share_is_none(message_id: str, reason: Re
 @pytest.mark.case("KEY-07")
 @pytest.mark.parametrize(
     "message_id",
-    ["..", "a/b", "x?y", "😀", " a ", "NONE-1", "0" * 31, "{6F9619FF-8B86-D011-B42D-00C04FC964FF}"],
+    [
+        *("..", "a/b", "x?y", "😀", " a ", "NONE-1", "0" * 31, "é" * 1024),
+        "{6F9619FF-8B86-D011-B42D-00C04FC964FF}",
+    ],
 )
 def test_any_other_message_id_is_a_key_as_it_stands(message_id: str) -> None:
     assert message_id == key(MessageId(), delivery(message_id=message_id))

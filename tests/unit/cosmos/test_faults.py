@@ -159,7 +159,8 @@ def test_a_read_meets_a_fault(status: int, sub_status: int, kind: FaultKind) -> 
 
 
 def test_a_read_has_no_documents_to_be_refused() -> None:
-    fault = Fault(kind=FaultKind.UNAVAILABLE, cause="400")
+    """But such an answer is about this request, and no outage."""
+    fault = Fault(kind=FaultKind.UNAVAILABLE, cause="400", local=True)
     assert read_failure(answered(400), ADVICE) == fault
 
 
