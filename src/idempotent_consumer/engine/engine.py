@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import traceback
-from asyncio import CancelledError
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeVar
 
@@ -136,7 +135,7 @@ class Engine:
             return rejected(rejection.reason, rejection.detail)
         except RefusedPlan as refusal:
             return failed("refused plan", str(refusal))
-        except (CancelledError, GeneratorExit, KeyboardInterrupt, SystemExit):
+        except (KeyboardInterrupt, SystemExit):
             raise
         except BaseException as error:  # noqa: BLE001  # anything; a panic in Rust is no Exception
             return failed("handler error", _where(error))

@@ -186,12 +186,14 @@ class PanicException(BaseException):
 
 
 @pytest.mark.case("POI-03")
-async def test_a_panic_is_a_handler_bug() -> None:
-    bench = Bench(consumer=raising(PanicException("secret")))
+@pytest.mark.parametrize("kind", [PanicException, asyncio.CancelledError, GeneratorExit])
+async def test_a_panic_is_a_handler_bug(kind: type[BaseException]) -> None:
+    """Nothing cancels a function that awaits nothing."""
+    bench = Bench(consumer=raising(kind("secret")))
     bench.send()
     outcome = await bench.handle_next()
     assert outcome.name is OutcomeName.FAILED
-    assert outcome.description.startswith("PanicException in handle (test_engine.py:")
+    assert outcome.description.startswith(f"{kind.__name__} in handle (test_engine.py:")
 
 
 async def test_what_no_utf_8_can_say_is_said_otherwise() -> None:
