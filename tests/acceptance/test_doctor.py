@@ -111,6 +111,8 @@ def profile(**changes: Any) -> str:
     return json.dumps({**sample, "queue": {**sample["queue"], **changes}})
 
 
+ANEW = "make the container of database 'shop' anew in the emulator"
+
 BROKEN = {
     "queue missing": (
         SetUp(queues={"others": QUEUE}),
@@ -153,24 +155,29 @@ BROKEN = {
     ),
     "container missing": (
         SetUp(containers=container(id="others")),
-        {"container": ("shop/orders is not shown: 404/1003", "az cosmosdb sql container create")},
+        {
+            "container": (
+                "shop/orders is not shown: 404/1003",
+                "there is no container shop/orders; " + ANEW,
+            )
+        },
     ),
     "wrong partition key path": (
         SetUp(containers=container(partition_key_paths=("/customerId",))),
         {
             "partition key": (
                 "is /customerId, the consumer declares /orderId",
-                "--query resource.partitionKey.paths",
+                ANEW,
             )
         },
     ),
     "hash version 1": (
         SetUp(containers=container(hash_version=1)),
-        {"hash version": ("is 1, must be 2", "--partition-key-version 2")},
+        {"hash version": ("is 1, must be 2", ANEW)},
     ),
     "time to live off": (
         SetUp(containers=container(default_ttl=None)),
-        {"time to live": ("is off", "--database-name shop --name orders --ttl -1")},
+        {"time to live": ("is off", ANEW)},
     ),
     "several write regions": (
         SetUp(several_write_regions=True),
