@@ -13,7 +13,7 @@ param environment Environment
 @description('Region.')
 param location string
 
-@description('Mail addresses that alerts go to.')
+@description('Mail addresses that alerts go to; prod needs one.')
 param alertEmails string[]
 
 @description('People who look after the queue.')
@@ -49,3 +49,6 @@ output ServiceBus__fullyQualifiedNamespace string = main.outputs.serviceBusNames
 
 @description('Endpoint of the Cosmos DB account.')
 output Cosmos__accountEndpoint string = main.outputs.cosmosEndpoint
+
+@description('The profile, as the app has it.')
+output IDEMPOTENT_CONSUMER_PROFILE string = main.outputs.profile

@@ -15,10 +15,11 @@ from argparse import ArgumentParser
 from hashlib import sha256
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from types import MappingProxyType
 from typing import TYPE_CHECKING, Any
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
+    from collections.abc import Mapping, Sequence
 
 INFRA = Path(__file__).parent
 BUILD = INFRA / "build"
@@ -34,6 +35,7 @@ FILES = (TEMPLATE, *SNAPSHOTS, DIGESTS)
 SUBSCRIPTION = "11111111-1111-1111-1111-111111111111"
 RESOURCE_GROUP = "rg-orders"
 LOCATION = "westeurope"
+VARIABLES: Mapping[str, str] = {"ALERT_EMAILS": "you@example.com"}  # prod needs one
 
 
 class BicepError(Exception):
@@ -45,15 +47,22 @@ def find_compiler() -> str | None:
     return os.environ.get("BICEP") or shutil.which("bicep")
 
 
-def run(compiler: str, *arguments: str | Path) -> str:
+def run(
+    compiler: str, *arguments: str | Path, variables: Mapping[str, str] = MappingProxyType({})
+) -> str:
     """What the compiler printed.
+
+    Args:
+        variables: Added to the environment, which parameter files read.
 
     Raises:
         BicepError: It failed, or is none.
     """
     command = [compiler, *map(str, arguments)]
     try:
-        ran = subprocess.run(command, capture_output=True, text=True, check=False)  # noqa: S603
+        ran = subprocess.run(  # noqa: S603 - our own arguments
+            command, capture_output=True, text=True, check=False, env=os.environ | variables
+        )
     except OSError as error:
         raise BicepError(f"{compiler} cannot be run: {error.strerror}") from None
     if ran.returncode:
@@ -69,7 +78,11 @@ def template(compiler: str, infra: Path = INFRA) -> dict[str, Any]:
 
 
 def snapshot(
-    compiler: str, parameters: Path, *, resource_group: str | None = RESOURCE_GROUP
+    compiler: str,
+    parameters: Path,
+    *,
+    resource_group: str | None = RESOURCE_GROUP,
+    variables: Mapping[str, str] = VARIABLES,
 ) -> dict[str, Any]:
     """The resources that a parameter file deploys, their values resolved.
 
@@ -78,10 +91,11 @@ def snapshot(
 
     Args:
         resource_group: ``None`` for what is deployed to a subscription.
+        variables: What the parameter file reads from the environment.
     """
     group = ("--resource-group", resource_group) if resource_group else ()
     where = ("--subscription-id", SUBSCRIPTION, *group, "--location", LOCATION)
-    run(compiler, "snapshot", parameters, "--mode", "overwrite", *where)
+    run(compiler, "snapshot", parameters, "--mode", "overwrite", *where, variables=variables)
     written = parameters.with_suffix(".snapshot.json")
     predicted: dict[str, Any] = json.loads(written.read_text("utf-8-sig"))
     written.unlink()

@@ -5,6 +5,7 @@ targetScope = 'resourceGroup'
 
 import { checked } from 'modules/contract.bicep'
 import { sizings } from 'modules/sizing.bicep'
+import { consistsOf } from 'modules/text.bicep'
 import { Container, Environment, Names, Operators, Profile, Sizing, Tags } from 'modules/types.bicep'
 
 @description('Profile of contract.json, and with it the sizing.')
@@ -26,7 +27,7 @@ param pythonVersion string = '3.13'
 @allowed(['plain', 'digest'])
 param logKeys string = 'plain'
 
-@description('Mail addresses that alerts go to.')
+@description('Mail addresses that alerts go to; prod needs one.')
 param alertEmails string[] = []
 
 @description('Percent of messages that may be duplicates before someone is told.')
@@ -59,7 +60,7 @@ var containers Container[] = flatten(map(
 
 var sizing Sizing = sizings[environment]
 var isPrivate = sizing.network == 'private'
-var suffix = '${baseName}-${uniqueString(resourceGroup().id, baseName)}'
+var suffix = '${named(baseName)}-${uniqueString(resourceGroup().id, baseName)}'
 var names Names = {
   actionGroup: 'ag-${suffix}'
   applicationInsights: 'appi-${suffix}'
@@ -71,15 +72,24 @@ var names Names = {
   endpointSubnet: 'endpoints'
   plan: 'plan-${suffix}'
   serviceBus: 'sb-${suffix}'
+  suffix: suffix
   storage: 'st${replace(suffix, '-', '')}'
   workbook: guid(resourceGroup().id, baseName)
   workspace: 'log-${suffix}'
 }
+var receivers = environment == 'prod' && empty(alertEmails)
+  ? fail('prod needs alertEmails: an alert would reach no one')
+  : alertEmails
 var allTags Tags = union(tags, {
   environment: environment
   'contract-version': string(contract.contractVersion)
   'contract-hash': contractHash
 })
+
+func named(baseName string) string =>
+  consistsOf(baseName, 'abcdefghijklmnopqrstuvwxyz0123456789')
+    ? baseName
+    : fail('baseName ${baseName} has other characters than lower-case letters and digits, and so would resources')
 
 resource consumer 'Microsoft.ManagedIdentity/userAssignedIdentities@2024-11-30' = {
   name: names.identity
@@ -93,7 +103,7 @@ module monitoring 'modules/monitoring.bicep' = {
     tags: allTags
     names: names
     retentionDays: sizing.logRetentionDays
-    alertEmails: alertEmails
+    alertEmails: receivers
   }
 }
 
@@ -226,6 +236,9 @@ output queueName string = queue.name
 
 @description('Endpoint of the Cosmos DB account.')
 output cosmosEndpoint string = data.outputs.endpoint
+
+@description('The profile, as the app has it: the setting IDEMPOTENT_CONSUMER_PROFILE.')
+output profile string = string(profile)
 
 @description('Id of the workbook that every alert points to.')
 output workbookId string = resourceId('Microsoft.Insights/workbooks', names.workbook)

@@ -125,6 +125,15 @@ var logAlerts = [
 ]
 
 var ofQueue = [{ name: 'EntityName', operator: 'Include', values: [queueName] }]
+var deadLetters = [
+  {
+    metric: 'DeadletteredMessages'
+    aggregation: 'Maximum'
+    operator: 'GreaterThan'
+    threshold: 0
+    dimensions: ofQueue
+  }
+]
 var throttledRequests = [{ name: 'StatusCode', operator: 'Include', values: ['429'] }]
 
 var metricAlerts = [
@@ -136,15 +145,20 @@ var metricAlerts = [
     source: namespace.type
     window: 'PT5M'
     frequency: 'PT1M'
-    criteria: [
-      {
-        metric: 'DeadletteredMessages'
-        aggregation: 'Maximum'
-        operator: 'GreaterThan'
-        threshold: 0
-        dimensions: ofQueue
-      }
-    ]
+    resolves: true
+    criteria: deadLetters
+  }
+  {
+    // The count goes to no log, and no rule compares it with an earlier one: this one repeats itself.
+    name: 'dead-letters-remain'
+    text: 'Messages still lie in the dead-letter queue, perhaps more than before.'
+    severity: 2
+    scope: namespace.id
+    source: namespace.type
+    window: 'PT1H'
+    frequency: 'PT1H'
+    resolves: false
+    criteria: deadLetters
   }
   {
     name: 'backlog-stalls'
@@ -154,6 +168,7 @@ var metricAlerts = [
     source: namespace.type
     window: 'PT15M'
     frequency: 'PT5M'
+    resolves: true
     criteria: [
       { metric: 'ActiveMessages', aggregation: 'Minimum', operator: 'GreaterThan', threshold: 0, dimensions: ofQueue }
       {
@@ -173,6 +188,7 @@ var metricAlerts = [
     source: namespace.type
     window: 'PT5M'
     frequency: 'PT1M'
+    resolves: true
     criteria: [
       { metric: 'ThrottledRequests', aggregation: 'Total', operator: 'GreaterThan', threshold: 0, dimensions: [] }
     ]
@@ -185,6 +201,7 @@ var metricAlerts = [
     source: account.type
     window: 'PT5M'
     frequency: 'PT1M'
+    resolves: true
     criteria: [
       {
         metric: 'TotalRequests'
@@ -201,7 +218,7 @@ func described(text string, name string) string => '${text} Runbook: docs/provis
 
 resource logRules 'Microsoft.Insights/scheduledQueryRules@2026-03-01' = [
   for alert in logAlerts: {
-    name: alert.name
+    name: '${alert.name}-${names.suffix}'
     location: location
     tags: tags
     kind: 'LogAlert'
@@ -239,7 +256,7 @@ resource logRules 'Microsoft.Insights/scheduledQueryRules@2026-03-01' = [
 
 resource metricRules 'Microsoft.Insights/metricAlerts@2026-01-01' = [
   for alert in metricAlerts: {
-    name: alert.name
+    name: '${alert.name}-${names.suffix}'
     location: 'global'
     tags: tags
     properties: {
@@ -249,7 +266,7 @@ resource metricRules 'Microsoft.Insights/metricAlerts@2026-01-01' = [
       scopes: [alert.scope]
       evaluationFrequency: alert.frequency
       windowSize: alert.window
-      autoMitigate: true
+      autoMitigate: alert.resolves
       criteria: {
         'odata.type': 'Microsoft.Azure.Monitor.SingleResourceMultipleMetricCriteria'
         allOf: map(alert.criteria, criterion => {

@@ -1,6 +1,7 @@
 // A profile of contract.json, checked: numbers that contradict each other fail the deployment.
 // The rules are those that the consumer checks at its start: src/idempotent_consumer/core/profile.py.
 
+import { consistsOf } from 'text.bicep'
 import { Profile } from 'types.bicep'
 
 @export()
@@ -10,7 +11,32 @@ func checked(profile Profile) Profile =>
 
 @export()
 @description('Every rule that the profile breaks, in words.')
-func problems(profile Profile) string[] => map(filter(rules(profile), rule => rule.broken), rule => rule.text)
+func problems(profile Profile) string[] =>
+  empty(unreadable(profile)) ? map(filter(rules(profile), rule => rule.broken), rule => rule.text) : unreadable(profile)
+
+func unreadable(profile Profile) string[] =>
+  map(
+    filter(durations(profile), duration => !isDuration(duration)),
+    duration => '${duration} is no duration such as PT1M or P14D'
+  )
+
+func durations(profile Profile) string[] => [
+  profile.host.functionTimeout
+  profile.host.maxAutoLockRenewalDuration
+  profile.host.processingBudget
+  profile.queue.lockDuration
+  profile.queue.defaultMessageTimeToLive
+  profile.queue.duplicateDetectionHistoryTimeWindow
+  profile.producer.maxRetryHorizon
+  profile.resubmission.maxAge
+  profile.retention.markerTimeToLive
+  profile.retention.margin
+  profile.outage.endured
+]
+
+// Of days, hours, minutes and whole seconds: a month has no length, and what has a sign may be none.
+// Whether these are well put together, dateTimeAdd says.
+func isDuration(text string) bool => consistsOf(text, 'PTDHMS0123456789') && !contains(split(text, 'T')[0], 'M')
 
 func rules(profile Profile) { broken: bool, text: string }[] => [
   {
@@ -30,8 +56,8 @@ func rules(profile Profile) { broken: bool, text: string }[] => [
     text: 'a budget of ${profile.host.processingBudget} leaves no time for one store call'
   }
   {
-    broken: seconds(profile.host.processingBudget) >= seconds(profile.host.functionTimeout)
-    text: 'the budget of ${profile.host.processingBudget} does not end before the function timeout of ${profile.host.functionTimeout}'
+    broken: seconds(profile.host.processingBudget) + seconds('PT10S') > seconds(profile.host.functionTimeout)
+    text: 'the budget of ${profile.host.processingBudget} does not end before the function timeout of ${profile.host.functionTimeout}, less 10 s'
   }
   {
     broken: seconds(profile.host.maxAutoLockRenewalDuration) < seconds(profile.host.functionTimeout)
@@ -40,6 +66,10 @@ func rules(profile Profile) { broken: bool, text: string }[] => [
   {
     broken: seconds(profile.queue.lockDuration) > seconds('PT5M')
     text: 'a lock of ${profile.queue.lockDuration} is longer than Service Bus grants'
+  }
+  {
+    broken: seconds(profile.queue.lockDuration) == 0
+    text: 'a lock lasts for a while'
   }
   {
     broken: seconds(window(profile)) < seconds(profile.producer.maxRetryHorizon) || seconds(window(profile)) > seconds('PT1H')

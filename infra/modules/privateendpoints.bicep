@@ -75,7 +75,7 @@ resource zones 'Microsoft.Network/privateDnsZones@2024-06-01' = [
 resource links 'Microsoft.Network/privateDnsZones/virtualNetworkLinks@2024-06-01' = [
   for (service, index) in services: {
     parent: zones[index]
-    name: 'network'
+    name: names.network // a zone of this name may serve another deployment's network too
     location: 'global'
     tags: tags
     properties: {

@@ -114,6 +114,7 @@ type Host = {
   processingBudget: string
 
   @description('Messages that one instance handles at a time.')
+  @minValue(1)
   maxConcurrentCalls: int
 }
 
@@ -173,22 +174,24 @@ type Queue = {
   lockDuration: string
 
   @description('Deliveries before the broker dead-letters a message; the consumer gives up before.')
+  @minValue(1)
+  @maxValue(2000)
   maxDeliveryCount: int
 
   @description('Time to live, and a ceiling for what senders ask for.')
   defaultMessageTimeToLive: string
 
   @description('An expired message is kept for people.')
-  deadLetteringOnMessageExpiration: bool
+  deadLetteringOnMessageExpiration: true
 
   @description('A second send under a known MessageId is dropped.')
-  requiresDuplicateDetection: bool
+  requiresDuplicateDetection: true
 
   @description('How long a MessageId is known for that.')
   duplicateDetectionHistoryTimeWindow: string
 
-  @description('Messages of one session are delivered in order.')
-  requiresSession: bool
+  @description('The consumer receives without sessions.')
+  requiresSession: false
 }
 
 @export()
@@ -210,7 +213,7 @@ type DatabaseContainer = {
   partitionKey: PartitionKey
 
   @description('-1: a document lives for ever unless its own ttl says otherwise.')
-  defaultTtl: int
+  defaultTtl: -1
 }
 
 @description('The partition key of a container.')
@@ -270,6 +273,9 @@ type Names = {
 
   @description('Storage account of the Functions host.')
   storage: string
+
+  @description('Ends the name of each alert, so that those of two deployments are two.')
+  suffix: string
 
   @description('Workbook; a GUID.')
   workbook: string

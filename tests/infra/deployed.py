@@ -51,6 +51,20 @@ def only(environment: str, kind: str) -> dict[str, Any]:
     return resource
 
 
+def suffix(environment: str) -> str:
+    """What the names of a deployment end with."""
+    return str(only(environment, ACTION_GROUPS)["name"]).removeprefix("ag-")
+
+
+def alerts(environment: str, kind: str) -> dict[str, dict[str, Any]]:
+    """The alerts of a type, by the names of their runbooks."""
+    ending = f"-{suffix(environment)}"
+    return {
+        alert["name"].removesuffix(ending): alert["properties"]
+        for alert in of_type(environment, kind)
+    }
+
+
 def app_settings(environment: str) -> dict[str, str]:
     """The function app's settings; an expression where only Azure knows the value."""
     settings = only(environment, SITES)["properties"]["siteConfig"]["appSettings"]

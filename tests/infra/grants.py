@@ -18,6 +18,14 @@ TABLE_CONTRIBUTOR = "0a9a7e1f-b9d0-4cc4-a60d-0319b160aaa3"
 METRICS_PUBLISHER = "3913510d-42f4-4e42-8a64-420c390055eb"
 DATA_READER = "00000000-0000-0000-0000-000000000001"
 
+ROLE_NAMES = {
+    RECEIVER: "Azure Service Bus Data Receiver",
+    BLOB_OWNER: "Storage Blob Data Owner",
+    TABLE_CONTRIBUTOR: "Storage Table Data Contributor",
+    METRICS_PUBLISHER: "Monitoring Metrics Publisher",
+    DATA_CONTRIBUTOR: "Cosmos DB Built-in Data Contributor",
+}
+
 CONSUMER = {
     ("consumer", RECEIVER, "Microsoft.ServiceBus/namespaces/{}/queues/orders"),
     (

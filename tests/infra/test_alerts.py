@@ -28,7 +28,7 @@ from tests.infra.deployed import (
     NAMESPACES,
     WORKBOOKS,
     WORKSPACES,
-    of_type,
+    alerts,
     only,
 )
 from tests.infra.kql import NotEvaluated, Row, evaluate
@@ -48,6 +48,7 @@ SEVERITIES = {
     "circuit-opened": 1,
     "dead-lettered": 2,
     "dead-letters": 1,
+    "dead-letters-remain": 2,
     "duplicate-rate": 3,
     "failed": 2,
     "mismatch": 1,
@@ -220,10 +221,9 @@ def test_a_query_beyond_the_evaluator_is_refused_rather_than_guessed(query: str)
 
 @pytest.mark.parametrize("environment", ENVIRONMENTS)
 def test_each_alert_tells_how_bad_it_is_and_where_to_read_on(environment: str) -> None:
-    alerts = [*of_type(environment, LOG_ALERTS), *of_type(environment, METRIC_ALERTS)]
-    assert {alert["name"]: alert["properties"]["severity"] for alert in alerts} == SEVERITIES
-    for alert in alerts:
-        name, properties = alert["name"], alert["properties"]
+    both = alerts(environment, LOG_ALERTS) | alerts(environment, METRIC_ALERTS)
+    assert {name: properties["severity"] for name, properties in both.items()} == SEVERITIES
+    for name, properties in both.items():
         assert properties["description"].endswith(f" Runbook: docs/provision.md#{name}")
         assert f"\n### {name}\n" in RUNBOOKS
         assert properties["enabled"] is True
@@ -233,10 +233,9 @@ def test_each_alert_tells_how_bad_it_is_and_where_to_read_on(environment: str) -
 def test_each_query_of_an_alert_is_a_file_and_reads_the_workspace(environment: str) -> None:
     group, workbook = only(environment, ACTION_GROUPS), only(environment, WORKBOOKS)
     asked = {}
-    for alert in of_type(environment, LOG_ALERTS):
-        properties = alert["properties"]
+    for name, properties in alerts(environment, LOG_ALERTS).items():
         (criterion,) = properties["criteria"]["allOf"]
-        asked[alert["name"]] = criterion["query"]
+        asked[name] = criterion["query"]
         assert properties["scopes"] == [only(environment, WORKSPACES)["id"]]
         assert properties["actions"]["actionGroups"] == [group["id"]]
         assert properties["actions"]["customProperties"] == {"workbook": workbook["id"]}
@@ -244,14 +243,13 @@ def test_each_query_of_an_alert_is_a_file_and_reads_the_workspace(environment: s
 
 
 def test_an_alert_that_never_heals_by_itself_does_not_claim_to() -> None:
-    for alert in of_type("prod", LOG_ALERTS):
-        assert alert["properties"]["autoMitigate"] is False
-        assert alert["properties"]["muteActionsDuration"] == "PT1H"
+    for alert in alerts("prod", LOG_ALERTS).values():
+        assert alert["autoMitigate"] is False
+        assert alert["muteActionsDuration"] == "PT1H"
 
 
 def test_one_mismatch_is_enough() -> None:
-    (mismatch,) = [alert for alert in of_type("prod", LOG_ALERTS) if alert["name"] == "mismatch"]
-    (criterion,) = mismatch["properties"]["criteria"]["allOf"]
+    (criterion,) = alerts("prod", LOG_ALERTS)["mismatch"]["criteria"]["allOf"]
     assert (criterion["metricMeasureColumn"], criterion["timeAggregation"]) == (
         "Mismatches",
         "Total",
@@ -261,6 +259,7 @@ def test_one_mismatch_is_enough() -> None:
 
 METRICS = {
     "dead-letters": [("DeadletteredMessages", "Maximum", "GreaterThan", 0, "orders")],
+    "dead-letters-remain": [("DeadletteredMessages", "Maximum", "GreaterThan", 0, "orders")],
     "backlog-stalls": [
         ("ActiveMessages", "Minimum", "GreaterThan", 0, "orders"),
         ("CompleteMessage", "Total", "LessThanOrEqual", 0, "orders"),
@@ -284,16 +283,28 @@ def criterion_row(criterion: dict[str, Any]) -> tuple[str, str, str, int, str | 
 @pytest.mark.parametrize("environment", ENVIRONMENTS)
 def test_each_metric_alert_watches_the_queue_or_the_account(environment: str) -> None:
     watched = {}
-    for alert in of_type(environment, METRIC_ALERTS):
-        properties = alert["properties"]
-        watched[alert["name"]] = [criterion_row(row) for row in properties["criteria"]["allOf"]]
-        scope = ACCOUNTS if alert["name"] == "store-throttled" else NAMESPACES
+    for name, properties in alerts(environment, METRIC_ALERTS).items():
+        watched[name] = [criterion_row(row) for row in properties["criteria"]["allOf"]]
+        scope = ACCOUNTS if name == "store-throttled" else NAMESPACES
         assert properties["scopes"] == [only(environment, scope)["id"]]
         (action,) = properties["actions"]
         assert action["actionGroupId"] == only(environment, ACTION_GROUPS)["id"]
         assert action["webHookProperties"] == {"workbook": only(environment, WORKBOOKS)["id"]}
-        assert properties["autoMitigate"] is True
     assert watched == METRICS
+
+
+@pytest.mark.parametrize("environment", ENVIRONMENTS)
+def test_dead_letters_are_told_of_at_once_and_then_each_hour_while_any_remains(
+    environment: str,
+) -> None:
+    """A stateful rule keeps silent about a second message while the first one lies there."""
+    told = alerts(environment, METRIC_ALERTS)
+    at_once, hourly = told["dead-letters"], told["dead-letters-remain"]
+    assert at_once["evaluationFrequency"] == "PT1M"
+    assert (hourly["evaluationFrequency"], hourly["windowSize"]) == ("PT1H", "PT1H")
+    assert {name for name, alert in told.items() if not alert["autoMitigate"]} == {
+        "dead-letters-remain"
+    }
 
 
 def workbook_queries() -> list[str]:

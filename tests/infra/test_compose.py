@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -12,13 +13,14 @@ import pytest
 import yaml
 from azure.core.exceptions import ServiceRequestError
 from azure.cosmos.exceptions import CosmosHttpResponseError
-from infra.create_containers import create_containers, once_it_answers
+from infra.create_containers import create_containers, main, once_it_answers
 
-from local_azure.cosmos import LocalCosmos
+from local_azure.cosmos import ContainerProperties, LocalCosmos, load_containers
 
 ROOT = Path(__file__).parents[2]
 COMPOSE: dict[str, Any] = yaml.safe_load((ROOT / "compose.yaml").read_text("utf-8"))
 SERVICES: dict[str, dict[str, Any]] = COMPOSE["services"]
+(ORDERS,) = load_containers(ROOT / "infra" / "local" / "cosmos.json")
 
 
 def test_the_file_is_what_compose_takes() -> None:
@@ -61,8 +63,10 @@ def answered(status: int) -> CosmosHttpResponseError:
     return CosmosHttpResponseError(status)  # type: ignore[no-untyped-call]
 
 
-def test_an_emulator_that_is_starting_is_waited_for() -> None:
-    errors = [ServiceRequestError("refused"), answered(503)]
+def test_an_emulator_that_is_starting_is_waited_for_and_named_once(
+    capsys: pytest.CaptureFixture[str],
+) -> None:
+    errors = [answered(503), ServiceRequestError("refused")]
 
     def step() -> list[str]:
         if errors:
@@ -70,6 +74,7 @@ def test_an_emulator_that_is_starting_is_waited_for() -> None:
         return ["shop/orders"]
 
     assert once_it_answers(step, 60, pause=0) == ["shop/orders"]
+    assert capsys.readouterr().err == "waiting up to 60 s for Cosmos DB: refused\n"
 
 
 @pytest.mark.parametrize(
@@ -89,3 +94,36 @@ async def test_an_empty_cosmos_db_gets_the_containers_and_keeps_what_it_has() ->
             created = await asyncio.to_thread(create_containers, cosmos.connection_string)
             assert created == ["shop/orders"]
         assert cosmos.documents("shop/orders") == []
+
+
+def test_what_never_answers_is_named_in_one_line() -> None:
+    nobody = "AccountEndpoint=http://localhost:9/;AccountKey=bm9uZQ==;"
+    said = main(["--cosmos", nobody, "--wait", "0"])
+    assert said
+    assert "port=9" in said
+    assert "\n" not in said
+
+
+@pytest.mark.parametrize(
+    ("existing", "said"),
+    [
+        (
+            replace(ORDERS, partition_key_paths=("/id",)),
+            "partition key /id, hash version 2, default TTL -1",
+        ),
+        (replace(ORDERS, hash_version=1), "partition key /orderId, hash version 1, default TTL -1"),
+        (
+            replace(ORDERS, default_ttl=None),
+            "partition key /orderId, hash version 2, default TTL off",
+        ),
+    ],
+)
+async def test_a_container_that_exists_as_another_is_no_success(
+    existing: ContainerProperties, said: str
+) -> None:
+    async with LocalCosmos([existing]) as cosmos:
+        ended = await asyncio.to_thread(main, ["--cosmos", cosmos.connection_string])
+    assert ended == (
+        f"shop/orders exists with {said}; "
+        "wanted is partition key /orderId, hash version 2, default TTL -1"
+    )

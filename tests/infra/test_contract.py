@@ -81,6 +81,21 @@ def test_other_durations_are_refused(text: object) -> None:
     assert not VALIDATOR.evolve(schema=SCHEMA["$defs"]["duration"]).is_valid(text)
 
 
+@pytest.mark.parametrize(
+    ("name", "value"),
+    [
+        ("requiresSession", True),
+        ("requiresDuplicateDetection", False),
+        ("deadLetteringOnMessageExpiration", False),
+        ("maxDeliveryCount", 100.5),
+        ("maxDeliveryCount", 2001),
+    ],
+)
+def test_a_queue_that_the_consumer_cannot_use_is_refused(name: str, value: object) -> None:
+    queue = CONTRACT["profiles"]["prod"]["queue"] | {name: value}
+    assert not VALIDATOR.evolve(schema=SCHEMA | {"$ref": "#/$defs/queue"}).is_valid(queue)
+
+
 @pytest.mark.parametrize("name", CONTRACT["profiles"])
 def test_each_profile_keeps_every_rule(name: str) -> None:
     assert profile(name).name == name
@@ -96,9 +111,10 @@ def test_each_profile_keeps_every_rule(name: str) -> None:
         ("queue", "defaultMessageTimeToLive", "P21D", "but must outlive"),
         ("queue", "maxDeliveryCount", 10, "do not outlast an outage of 6:00:00"),
         ("outage", "endured", "P1D", "do not outlast an outage of 1 day"),
-        ("host", "processingBudget", "PT5M", "does not end before the function timeout"),
+        ("host", "processingBudget", "PT4M51S", "does not end before the function timeout"),
         ("host", "maxAutoLockRenewalDuration", "PT4M", "locks are renewed for 0:04:00"),
         ("queue", "lockDuration", "PT6M", "is longer than Service Bus grants"),
+        ("queue", "lockDuration", "PT0S", "a lock lasts for a while"),
         ("producer", "maxRetryHorizon", "PT11M", "producers re-send for 0:11:00"),
         ("queue", "duplicateDetectionHistoryTimeWindow", "PT2H", "looks back 2:00:00"),
     ],

@@ -10,7 +10,7 @@ from typing import Any
 
 import pytest
 
-from tests.infra.deployed import BUILD, LOG_ALERTS, WORKBOOKS, of_type, only
+from tests.infra.deployed import BUILD, LOG_ALERTS, WORKBOOKS, alerts, only
 
 ANALYSER = Path(__file__).parent / "kusto"
 NODE = shutil.which("node")
@@ -74,9 +74,9 @@ def test_a_wrong_query_would_be_seen(results: dict[str, dict[str, Any]]) -> None
 def test_an_alert_measures_a_number_and_splits_by_text(
     results: dict[str, dict[str, Any]],
 ) -> None:
-    for alert in of_type("prod", LOG_ALERTS):
-        (criterion,) = alert["properties"]["criteria"]["allOf"]
-        columns = results[f"{alert['name']}.kql"]["columns"]
+    for name, alert in alerts("prod", LOG_ALERTS).items():
+        (criterion,) = alert["criteria"]["allOf"]
+        columns = results[f"{name}.kql"]["columns"]
         assert columns.pop(criterion["metricMeasureColumn"]) in {"long", "real"}
         split_by = [dimension["name"] for dimension in criterion["dimensions"]]
         assert columns == dict.fromkeys(split_by, "string")

@@ -24,7 +24,8 @@ def test_the_workflow_sets_what_the_parameters_read() -> None:
     parameters = (INFRA / "azd.bicepparam").read_text("utf-8")
     required = re.findall(r"readEnvironmentVariable\('(\w+)'\)", parameters)
     assert required
-    for name in required:
+    for name in [*required, "ALERT_EMAILS"]:
+        assert name in parameters
         assert f"\n      {name}: " in WORKFLOW
 
 
