@@ -138,7 +138,7 @@ async def test_a_lost_lock_is_no_failure_and_the_redelivery_is_recognised(
 
 async def test_a_host_that_hangs_on_a_settlement_hangs_no_function(cosmos: LocalCosmos) -> None:
     profile = json.loads(app_settings(cosmos)[settings.PROFILE])
-    profile["host"] |= {"processingBudget": "PT20S", "functionTimeout": "PT21S"}
+    profile["host"] |= {"processingBudget": "PT20S", "functionTimeout": "PT30S"}
     profile["outage"]["endured"] = "PT1M"  # ten deliveries of 20 s endure no more
     short = {**app_settings(cosmos), settings.PROFILE: json.dumps(profile)}
     async with functions_host(short) as host:
