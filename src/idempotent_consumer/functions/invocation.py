@@ -25,6 +25,10 @@ if TYPE_CHECKING:
     from idempotent_consumer.functions.settlement import SettlementService
 
 
+LAST_WORD = 1.0
+"""Seconds that are left, whatever the host does, to report what became of a message."""
+
+
 class InvocationFailed(Exception):
     """Makes the invocation fail, so that the host shows it, and abandons what is not settled."""
 
@@ -68,7 +72,10 @@ class Invocations:
     async def _handle(self, delivery: Delivery) -> None:
         began = self._clock.monotonic()
         settler = HostSettler(
-            self._service, delivery.lock_token, clock=self._clock, deadline=began + self._limit
+            self._service,
+            delivery.lock_token,
+            clock=self._clock,
+            deadline=began + self._limit - LAST_WORD,
         )
         async with AsyncExitStack() as stack:
             await self._wait_for_the_store(stack)

@@ -145,7 +145,7 @@ async def test_a_host_that_hangs_on_a_settlement_hangs_no_function(cosmos: Local
         hung, again = Noted(unanswered="complete"), Noted()
         invoked = await host.dispatch(message(), hung)
         assert "applied; the host did not confirm the settlement" in invoked.error
-        assert hung.said == ["complete", "abandon"]
+        assert hung.said == ["complete", "complete", "abandon"]
         assert (await host.dispatch(message(delivery_count=2), again)).succeeded
         assert again.said == ["complete"]
 
