@@ -84,11 +84,12 @@ def _of_event(delivery: Delivery, attributes: Mapping[str, object], data: JsonOb
 
 
 def _property_attributes(properties: Mapping[str, object]) -> dict[str, object]:
+    """The attributes of binary mode; null is absence in either mode."""
     return {
         name[len(prefix) :]: value
         for name, value in properties.items()
         for prefix in PREFIXES
-        if name.startswith(prefix)
+        if name.startswith(prefix) and value is not None
     }
 
 

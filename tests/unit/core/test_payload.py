@@ -79,7 +79,13 @@ def test_a_place_in_the_body_is_one_in_the_data() -> None:
 
 @pytest.mark.case("CE-03")
 @pytest.mark.parametrize(
-    "copy", [structured(**TIMES), structured(source="/copied", id="43"), binary(**TIMES)]
+    "copy",
+    [
+        structured(**TIMES),
+        structured(source="/copied", id="43"),
+        binary(**TIMES),
+        binary(time=None),
+    ],
 )
 def test_the_envelope_is_not_part_of_what_is_asked_for(copy: Delivery) -> None:
     assert digest(structured()) == digest(copy)
@@ -97,6 +103,10 @@ def test_the_envelope_is_not_part_of_what_is_asked_for(copy: Delivery) -> None:
 )
 def test_type_subject_and_data_are(change: Delivery) -> None:
     assert digest(structured()) != digest(change)
+
+
+def test_null_is_absence_in_either_mode() -> None:
+    assert digest(structured(subject=None)) == digest(binary(subject=None))
 
 
 def test_a_declared_attribute_counts_in_either_mode() -> None:
