@@ -193,6 +193,7 @@ class Queue(Intake[C]):
             AmqpError: One of them is not deferred, locked already or not in the line.
         """
         self.expire(now)
+        self._check_line(line)
         messages = self._store.found(State.DEFERRED, numbers)
         if any(self._line(message) != line for message in messages):
             raise not_found()
@@ -238,7 +239,12 @@ class Queue(Intake[C]):
         return self._lock(message, token, now, holder)
 
     def _take_head(self, now: float, line: Line) -> Message[C] | None:
+        self.expire(now)
+        self._check_line(line)
         return self.set_aside(now, line)
+
+    def _check_line(self, line: Line) -> None:
+        """Refuses who may not receive from a line."""
 
     def _deliver(self, message: Message[C], now: float, holder: object) -> None:
         lock = self._lock(message, uuid4(), now, holder)

@@ -12,8 +12,6 @@ from local_azure.servicebus.broker.message import C, Lock, Message, State
 from local_azure.servicebus.broker.queue import Queue
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
     from local_azure.events import EventLog
     from local_azure.servicebus.broker.backlog import Line
     from local_azure.servicebus.broker.intake import Due
@@ -225,23 +223,8 @@ class SessionQueue(Queue[C]):
 
     # ------------------------------------------------------------ messages
 
-    def receive_deferred(
-        self,
-        numbers: Sequence[int],
-        now: float,
-        line: Line = None,
-        holder: object = None,
-        *,
-        delete: bool = False,
-    ) -> list[Message[C]]:
-        self.expire(now)
+    def _check_line(self, line: Line) -> None:
         self._held_session(line)
-        return super().receive_deferred(numbers, now, line, holder, delete=delete)
-
-    def _take_head(self, now: float, line: Line) -> Message[C] | None:
-        self.expire(now)
-        self._held_session(line)
-        return super()._take_head(now, line)
 
     def renew(self, token: UUID, now: float) -> Lock:
         raise AmqpError("amqp:not-allowed", "The lock of the session is renewed, not a message's.")
